@@ -37,6 +37,19 @@ Proof.
 move=> h; rewrite /rounded; have eq : q * over = over * q by ring. have next : Z.succ q * over = over * q + over by ring.
 by case: Z.compare_spec => c; [case: Z.odd| |]; rewrite ?eq ?next; move: h c; clear; move: (over * q) => t; lia.
 Qed.
+(** The last step of [nearest_double]: the quotient is rounded, and halved where that makes it longer than a double's. *)
+Local Notation finished b r over k :=
+  (let up := match Z.compare (2 * r) over with Lt => false | Eq => Z.odd b | Gt => true end in
+   let q' := if up then Z.succ b else b in
+   let: (q', p) := if Z.eqb q' (two_to BITS) then (two_to (BITS - 1), Z.succ k) else (q', k) in
+   require (Z.ltb (Z.log2 q' + p) INFINITE_POWER) (Some (q', p))).
+Lemma last_step b r over k q p :
+  finished b r over k = Some (q, p) ->
+  let c := rounded b r over in (c = two_to BITS /\ q = two_to (BITS - 1) /\ p = Z.succ k) \/ (c <> two_to BITS /\ q = c /\ p = k).
+Proof.
+cbv zeta; rewrite -[if _ then Z.succ b else b]/(rounded b r over).
+by case: Z.eqb_spec => [full|other]; rewrite /require; case: ifP => // _ [<- <-]; [left|right].
+Qed.
 Theorem nearest_double_near m e q p : 0 < m -> nearest_double m e = Some (q, p) -> within_half (m * ten_to e) (ten_to (- e)) q p.
 Proof.
 move=> m0; rewrite /nearest_double; set N := m * ten_to e; set D := ten_to (- e); set least := Z.max _ _.
@@ -44,20 +57,16 @@ have D0 : 0 < D by exact: ten_to_gt0.
 have over0 : 0 < D * two_to least by have := two_to_gt0 least; nia.
 have := Z_div_mod (N * two_to (- least)) (D * two_to least) (Z.lt_gt _ _ over0).
 case: Z.div_eucl => a rest [eN bounds].
-have last_step b r over k : 0 <= r < over -> (forall c, Z.abs (2 * (c * over - (over * b + r))) <= over -> within_half N D c k) ->
-  (let up := match Z.compare (2 * r) over with Lt => false | Eq => Z.odd b | Gt => true end in
-   let q' := if up then Z.succ b else b in
-   let: (q', p) := if Z.eqb q' (two_to BITS) then (two_to (BITS - 1), Z.succ k) else (q', k) in
-   require (Z.ltb (Z.log2 q' + p) INFINITE_POWER) (Some (q', p))) = Some (q, p) -> within_half N D q p.
-  move=> br near; cbv zeta; rewrite -[if _ then Z.succ b else b]/(rounded b r over).
-  have near' := near _ (@rounded_near b r over br); case: Z.eqb_spec => [full|_]; rewrite /require; case: ifP => // _ [<- <-] //.
+have near_step b r over k : 0 <= r < over -> (forall c, Z.abs (2 * (c * over - (over * b + r))) <= over -> within_half N D c k) ->
+  finished b r over k = Some (q, p) -> within_half N D q p.
+  move=> br near /last_step; have near' := near _ (@rounded_near b r over br) => -[[full [-> ->]]|[_ [-> ->]] //].
   apply: within_half_doubled; move: near'; rewrite full /within_half.
   have -> : two_to BITS = 2 * two_to (BITS - 1) by [].
   by move: (D * two_to k) => t; lia.
 case: Z.ltb.
-  apply: (last_step a rest _ least) => // c; by rewrite /within_half -eN.
+  apply: (near_step a rest _ least) => // c; by rewrite /within_half -eN.
 have evenness : a = 2 * Z.div2 a + (if Z.odd a then 1 else 0) by have := Z.div2_odd a; rewrite /Z.b2z.
-apply: (last_step _ _ _ (Z.succ least)).
+apply: (near_step _ _ _ (Z.succ least)).
 - by case: Z.odd; lia.
 - move=> c near; apply: within_half_doubled; rewrite eN; move: near evenness; move: (D * two_to least) => t.
   case: Z.odd => near ev; rewrite ev; move: near.
@@ -104,19 +113,15 @@ have D0 : 0 < ten_to (- e) by exact: ten_to_gt0.
 rewrite /nearest_double; have := quotient_bounds N0 D0; cbv zeta; rewrite -/(least_of _ _).
 set N := m * ten_to e; set D := ten_to (- e); set least := least_of N D; rewrite /Z.div.
 case: Z.div_eucl => a rest [[a0 a1] low].
-have last_step b r over k : 0 <= b < two_to BITS -> (k = LEAST_POWER \/ two_to (BITS - 1) <= b) ->
-  (let up := match Z.compare (2 * r) over with Lt => false | Eq => Z.odd b | Gt => true end in
-   let q' := if up then Z.succ b else b in
-   let: (q', p) := if Z.eqb q' (two_to BITS) then (two_to (BITS - 1), Z.succ k) else (q', k) in
-   require (Z.ltb (Z.log2 q' + p) INFINITE_POWER) (Some (q', p))) = Some (q, p) ->
+have bits_step b r over k : 0 <= b < two_to BITS -> (k = LEAST_POWER \/ two_to (BITS - 1) <= b) ->
+  finished b r over k = Some (q, p) ->
   0 <= q < two_to BITS /\ (p = LEAST_POWER \/ two_to (BITS - 1) <= q).
-  move=> [b0 b1] b2; cbv zeta; rewrite -[if _ then Z.succ b else b]/(rounded b r over).
-  have : b <= rounded b r over <= Z.succ b by rewrite /rounded; case: ifP; lia.
-  move: (rounded b r over) => c cb; case: Z.eqb_spec => [full|other]; rewrite /require; case: ifP => // _ [<- <-].
+  move=> [b0 b1] b2 /last_step; have : b <= rounded b r over <= Z.succ b by rewrite /rounded; case: ifP; lia.
+  move: (rounded b r over) => c cb [[_ [-> ->]]|[other [-> ->]]].
     by split; [split|right]; rewrite // /two_to.
   by split; [lia|case: b2 => ?; [left|right; lia]].
-case: Z.ltb_spec => full; first exact: last_step.
-apply: last_step; last right; have := Z.div2_odd a; have twice : two_to BITS = 2 * two_to (BITS - 1) by [].
+case: Z.ltb_spec => full; first exact: bits_step.
+apply: bits_step; last right; have := Z.div2_odd a; have twice : two_to BITS = 2 * two_to (BITS - 1) by [].
   by move: full a1; case: Z.odd; rewrite /Z.b2z; lia.
 by move: full; rewrite twice; case: Z.odd; rewrite /Z.b2z; lia.
 Qed.
