@@ -4,6 +4,9 @@
 
 The model's objective is computed with a bound on its rounding. The optimum lies in the interval that a solver's answer and the model's own
 multipliers prove together. The excess therefore has a proven lower and a proven upper bound.
+
+A file may hold features of support vectors that are rounded, and then the function of the file is not that of the rows. Support vectors
+that differ from their rows are further points of the problem, of weight 0: its optimum is the same, and f is the function of the file.
 """
 
 from __future__ import annotations
@@ -17,9 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import Bias
-from equimargin.formulations.problem.construct import problem_of
+from equimargin.formulations.problem.construct import classification, problem_of, regression
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.listed import Tube
 from equimargin.proofs.foreign_models import Model, of_estimator
 from equimargin.solvers.registry import solve
 
@@ -28,7 +32,9 @@ EXCESS_OVER_COST = 1e-9
 LARGEST_IMBALANCE = 1e-6
 """Largest sum of the dual coefficients over the sum of their sizes, without a unit: a larger one contradicts a free bias."""
 FEATURE_ROUNDING = 1e-7
-"""Largest relative difference between a feature of a support vector and that of its row: LIBSVM writes features with 8 digits."""
+"""Largest relative difference between a feature of a support vector and that of its row: LIBSVM writes features with 8 digits.
+
+A larger one says that the model is of other data. A smaller one says which row's multiplier a coefficient is, and nothing of f."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +42,11 @@ class Audit:
     """What is proven of a model.
 
     source : what kind of model it is, in words.  problem : the problem that it claims to solve.
-    point : its f, its b and, if it has them, its multipliers.
+    point : its f, its b and, its multipliers, if it has them; of the rows, then of the support vectors that equal no row.
     objective : the interval of its own objective value.  optimum : the proven interval of the problem's optimum.
     own : the interval that the model proves by itself, without any solver; lower = -inf where it has no multipliers.
     assumed : what the model's file does not say of the problem, and what is taken for granted instead, in words.
+    vectors : how the support vectors of a file agree with the rows of the data, in words; empty where the model says the rows itself.
     """
 
     source: str
@@ -49,6 +56,7 @@ class Audit:
     optimum: Interval
     own: Interval
     assumed: str = ""
+    vectors: str = ""
 
     @property
     def excess(self) -> tuple[float, float]:
@@ -69,11 +77,12 @@ class Audit:
         least, most = self.excess
         relative = self.relative_excess
         proves = f", at most {self.own_relative_excess:.2g} by its own multipliers alone" if np.isfinite(self.own.lower) else ""
+        vectors = f"; {self.vectors}" if self.vectors else ""
         assumed = f"; assumed, as its file does not say it: {self.assumed}" if self.assumed else ""
         return (
             f"{self.source}, {self.problem.family}, C={self.problem.C:g}: this model is between {least:.6g} and {most:.6g} "
             f"above the optimum of the problem it claims to solve, which is in [{self.optimum.lower:.12g}, {self.optimum.upper:.12g}] "
-            f"(relative {relative[0]:.2g} to {relative[1]:.2g}{proves}){assumed}"
+            f"(relative {relative[0]:.2g} to {relative[1]:.2g}{proves}){vectors}{assumed}"
         )
 
 
@@ -86,6 +95,7 @@ def audit(
     sample_weight: ArrayLike | None = None,
     tol: float = 1e-9,
     time_limit: float = 60.0,
+    nearest_rows: bool = False,
 ) -> Audit:
     """How far a model is from the optimum of the problem that it claims to solve.
 
@@ -96,23 +106,29 @@ def audit(
     y : (m,) two labels, of which the larger is positive, or targets.
     C, epsilon : of its problem, where it does not know them itself.  sample_weight : (m,) factors of C.
     tol, time_limit : for the solver that brackets the optimum.
+    nearest_rows : take a rounded support vector of a file to be the row of X that it is nearest to, as it was when the model was trained.
+        By default f is the function of the vectors in the file.
 
     Raises
     ------
     ValueError : C or epsilon missing, or contradicted by the model; coefficients that contradict C or the labels; support vectors that are
-        not rows of X; what the problem's constructor refuses.
+        not rows of X, within 1e-7 relative if a file says no numbers of rows; what the problem's constructor refuses.
     """
     known = model if isinstance(model, Model) else of_estimator(model)
     C = _agreed("C", known.claimed.C, C)
     if not np.isfinite(C):
         raise ValueError("C must be finite: of a hard margin no model in floating point has an objective value")
     problem = _problem(known, known.features(X), y, C, epsilon, sample_weight)
-    point = _point(known, problem, np.arange(problem.m) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight) > 0))
-    proven, inner = interval(problem, point), inner_interval(problem, Point(w=point.w, beta=point.beta, b=point.b))
+    if known.coefficients is None:
+        whole, point, vectors = problem, _linear_point(known, problem), ""
+    else:
+        weighed = np.arange(problem.m) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight) > 0)
+        whole, point, vectors = _expansion(known, problem, weighed, nearest_rows)
+    proven, inner = interval(whole, point), inner_interval(whole, Point(w=point.w, beta=point.beta, b=point.b))
     solution = solve(problem, tol=tol, time_limit=time_limit)
     optimum = solution.interval if point.alpha is None else solution.interval.intersected(proven)
     objective = Interval(inner.upper, proven.upper, problem.scale)
-    return Audit(known.source, problem, point, objective, optimum, proven, known.assumed)
+    return Audit(known.source, problem, point, objective, optimum, proven, known.assumed, vectors)
 
 
 def _problem(model: Model, X: Any, y: ArrayLike, C: float, epsilon: float | None, sample_weight: ArrayLike | None) -> MarginProblem:
@@ -136,27 +152,67 @@ def _problem(model: Model, X: Any, y: ArrayLike, C: float, epsilon: float | None
     return problem_of("classification", X, signs, C, claimed.kernel, claimed.loss, bias=bias, sample_weight=given)
 
 
-def _point(model: Model, problem: MarginProblem, weighed: NDArray[np.int64]) -> Point:
-    """The model's f and b, and its multipliers; weighed are the rows of positive sample weight."""
-    claimed = model.claimed
-    d = problem.X.shape[1] - claimed.extra_features
-    if model.w is not None:
-        if len(model.w) > d:
-            raise ValueError(f"the model has {len(model.w)} weights and the data {d} features")
-        w = np.zeros(d + (claimed.constant is not None))
-        w[: len(model.w)] = model.w
-        if claimed.constant is not None:
-            w[d] = model.b / claimed.constant
-        return Point(w=w, b=0.0)
+def _linear_point(model: Model, problem: MarginProblem) -> Point:
+    """The w of a linear model, the weight of its constant included."""
+    constant, w = model.claimed.constant, model.w
+    assert w is not None
+    d = problem.X.shape[1] - model.claimed.extra_features
+    if len(w) > d:
+        raise ValueError(f"the model has {len(w)} weights and the data {d} features")
+    bias = [] if constant is None else [model.b / constant]
+    return Point(w=np.concatenate([w, np.zeros(d - len(w)), bias]), b=0.0)
+
+
+def _expansion(
+    model: Model, problem: MarginProblem, weighed: NDArray[np.int64], nearest_rows: bool
+) -> tuple[MarginProblem, Point, str]:
+    """The f, b and multipliers of a model with support vectors, the problem of whose points f is a sum, and words about the vectors."""
     assert model.coefficients is not None
-    support = _matched(model, problem) if model.support is None else _numbered(model, model.support, problem, weighed)
-    if len(np.unique(support)) < len(support):
+    n = len(model.coefficients)
+    if model.support is not None:
+        support, vectors = _numbered(model, model.support, problem, weighed), None
+    else:
+        vectors = _as_wide_as(problem, model.vectors)
+        support = _matched(model, vectors, problem)
+    if len(np.unique(support)) < n:
         raise ValueError("a row of the data is two support vectors")
-    beta = np.zeros(problem.m)
-    beta[support] = model.coefficients
-    alpha = problem.rows.y * beta if claimed.task == "classification" else np.concatenate([np.maximum(beta, 0.0), np.maximum(-beta, 0.0)])
-    _check_coefficients(beta, alpha, problem)
-    return Point(beta=beta, b=model.b, alpha=alpha)
+    at, whole, said = support.copy(), problem, ""
+    if vectors is not None:
+        rounded = np.flatnonzero((vectors != _dense(problem.X[support])).any(axis=1))
+        said = _said_of_vectors(n, len(rounded), nearest_rows)
+        if len(rounded) and not nearest_rows:
+            at[rounded], whole = problem.m + np.arange(len(rounded)), _with_points(problem, vectors[rounded])
+    coefficient_of_row, beta = np.zeros(whole.m), np.zeros(whole.m)
+    coefficient_of_row[support], beta[at] = model.coefficients, model.coefficients
+    _check_coefficients(coefficient_of_row, alpha := _multipliers(coefficient_of_row, whole), whole)
+    return whole, Point(beta=beta, b=model.b, alpha=alpha), said
+
+
+def _said_of_vectors(n: int, rounded: int, nearest_rows: bool) -> str:
+    """How many of n support vectors of a file are rounded, and what is audited in their place."""
+    if not rounded:
+        return "every support vector of its file equals a row of the data"
+    audited = "are taken to be those rows" if nearest_rows else "are audited as the file has them"
+    return f"{rounded} of {n} support vectors of its file differ from their rows of the data, by rounding, and {audited}"
+
+
+def _with_points(problem: MarginProblem, vectors: Array) -> MarginProblem:
+    """The problem with further points, whose rows have a weight of 0."""
+    rows, none = problem.rows, np.zeros(len(vectors))
+    weights = np.concatenate([np.ones(problem.m) if problem.weights is None else problem.weights[: problem.m], none])
+    X = np.vstack([_dense(problem.X), vectors])
+    if isinstance(rows, Tube):
+        return regression(X, np.concatenate([rows.y, none]), problem.C, rows.epsilon, problem.kernel, problem.loss, weights)
+    signs = np.concatenate([rows.y, none + 1])
+    return classification(X, signs, problem.C, problem.kernel, problem.loss, problem.bias, weights)
+
+
+def _multipliers(coefficients: Array, problem: MarginProblem) -> Array:
+    """alpha, (p,), of the coefficients of all points."""
+    if isinstance(problem.rows, Tube):
+        return np.concatenate([np.maximum(coefficients, 0.0), np.maximum(-coefficients, 0.0)])
+    alpha: Array = problem.rows.y * coefficients
+    return alpha
 
 
 def _check_coefficients(beta: Array, alpha: Array, problem: MarginProblem) -> None:
@@ -192,15 +248,18 @@ def _numbered(model: Model, support: NDArray[np.int64], problem: MarginProblem, 
     raise ValueError("the support vectors are not the rows of the data by their numbers: the model is of other data, or of scaled ones")
 
 
-def _matched(model: Model, problem: MarginProblem) -> NDArray[np.int64]:
-    """The rows of the data that equal the support vectors, each used once, and of the right class where there is a choice."""
-    assert model.vectors is not None
+def _as_wide_as(problem: MarginProblem, vectors: Any) -> Array:
+    """Support vectors of a file, which leaves out features that are 0, with all features of the data."""
+    n, d = vectors.shape[0], problem.X.shape[1]
+    if vectors.shape[1] > d:
+        raise ValueError(f"the model has {vectors.shape[1]} features and the data {d}")
+    return np.hstack([_dense(vectors), np.zeros((n, d - vectors.shape[1]))])
+
+
+def _matched(model: Model, vectors: Array, problem: MarginProblem) -> NDArray[np.int64]:
+    """The nearest rows of the data to the support vectors, each used once, and of the right class where there is a choice."""
     assert model.coefficients is not None
     X = _dense(problem.X)
-    vectors = np.zeros((model.vectors.shape[0], X.shape[1]))
-    if model.vectors.shape[1] > X.shape[1]:
-        raise ValueError(f"the model has {model.vectors.shape[1]} features and the data {X.shape[1]}")
-    vectors[:, : model.vectors.shape[1]] = _dense(model.vectors)
     free, support = np.ones(problem.m, dtype=bool), np.zeros(len(vectors), dtype=np.int64)
     for k, (z, coefficient) in enumerate(zip(vectors, model.coefficients, strict=True)):
         near = free & (np.abs(X - z) <= FEATURE_ROUNDING * np.abs(z)).all(axis=1)

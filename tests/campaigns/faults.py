@@ -637,7 +637,14 @@ FAULTS = (
     ),
     Fault("the first label is positive", "proofs/foreign_models.py", "return 1.0 if first > second else -1.0", "return 1.0", ("audit",)),
     Fault("the sign of rho", "proofs/foreign_models.py", '-sign * _number(header, "rho")', 'sign * _number(header, "rho")', ("audit",)),
-    Fault("the weight of the constant", "proofs/audit.py", "w[d] = model.b / claimed.constant", "w[d] = model.b", ("audit",)),
+    Fault("the weight of the constant", "proofs/audit.py", "[model.b / constant]", "[model.b]", ("audit",)),
+    Fault(
+        "rows in place of the vectors of a file",
+        "proofs/audit.py",
+        "if len(rounded) and not nearest_rows:",
+        "if len(rounded) and nearest_rows:",
+        ("audit",),
+    ),
     Fault(
         "a bias free of charge",
         "proofs/audit.py",

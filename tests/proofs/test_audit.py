@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -13,6 +14,8 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -153,7 +156,7 @@ def test_labels_may_have_any_names() -> None:
     assert audit(estimator, X, names).excess == audit(SVC().fit(X, other), X, other).excess
 
 
-def libsvm(estimator: Any, first: int) -> str:
+def libsvm(estimator: Any, first: int, points: Any = X, digits: int = 8) -> str:
     """An estimator as LIBSVM writes it: 8 digits a feature, the first label's decision values positive."""
     sign, kind = (1, "epsilon_svr") if isinstance(estimator, SVR) else (first, "c_svc")
     lines = [f"svm_type {kind}", "kernel_type rbf", f"gamma {float(estimator._gamma)!r}", "nr_class 2"]
@@ -161,15 +164,69 @@ def libsvm(estimator: Any, first: int) -> str:
     lines += [] if kind == "epsilon_svr" else [f"label {first} {-first}", "nr_sv 1 1"]
     lines.append("SV")
     for coefficient, i in zip(sign * estimator.dual_coef_[0], estimator.support_, strict=True):
-        lines.append(f"{coefficient:.17g} " + " ".join(f"{k}:{v:.8g}" for k, v in enumerate(X[i], 1)))
+        lines.append(f"{coefficient:.17g} " + " ".join(f"{k}:{v:.{digits}g}" for k, v in enumerate(points[i], 1)))
     return "\n".join(lines) + "\n"
+
+
+def objective_of_file(text: str, points: Any, targets: Any, C: float, epsilon: float | None = None) -> float:
+    """The objective of the function that a LIBSVM file of an RBF kernel is, read anew from its text."""
+    lines = text.splitlines()
+    header = dict(line.split(" ", 1) for line in lines[: lines.index("SV")])
+    rows = [line.split() for line in lines[lines.index("SV") + 1 :]]
+    beta = np.array([float(row[0]) for row in rows]) * (float(header["label"].split()[0]) if "label" in header else 1.0)
+    vectors = np.array([[float(entry.split(":")[1]) for entry in row[1:]] for row in rows])
+    b = -float(header["rho"]) * (float(header["label"].split()[0]) if "label" in header else 1.0)
+
+    def gram(U: Any, V: Any) -> Any:
+        return np.exp(-float(header["gamma"]) * ((U[:, None, :] - V[None, :, :]) ** 2).sum(axis=2))
+
+    f = gram(points, vectors) @ beta + b
+    slacks = np.maximum(1 - targets * f, 0) if epsilon is None else np.maximum(np.abs(targets - f) - epsilon, 0)
+    return float(beta @ gram(vectors, vectors) @ beta / 2 + C * slacks.sum())
+
+
+@given(st.integers(0, 7), st.sampled_from([1, -1]), st.booleans(), st.integers(0, 2**16))
+@settings(max_examples=12)
+def test_audit_of_libsvm_file_is_of_the_function_in_the_file(magnitude: int, first: int, regression: bool, seed: int) -> None:
+    """Features up to 1e7 and 2 apart: 8 digits move them by up to half a unit, and the function with them."""
+    random = np.random.default_rng(seed)
+    points = 10.0**magnitude + 2 * np.arange(14)[:, None] + random.uniform(-0.5, 0.5, (14, 2))
+    targets = np.where(random.permutation(14) < 7, 1.0, -1.0)
+    estimator = (SVR(C=3.0, epsilon=0.2, gamma=0.3) if regression else SVC(C=3.0, gamma=0.3)).fit(points, targets)
+    text = libsvm(estimator, first, points)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "model").write_text(text)
+        model = read(Path(folder) / "model")
+    found = audit(model, points, targets, 3.0, 0.2 if regression else None)
+    own = objective_of_file(text, points, targets, 3.0, 0.2 if regression else None)
+    assert found.objective.lower - 1e-9 <= own <= found.objective.upper + 1e-9
+    assert found.own.lower <= found.optimum.upper
+    assert "are audited as the file has them" in str(found)
+    trained = audit(model, points, targets, 3.0, 0.2 if regression else None, nearest_rows=True)
+    assert trained.excess == pytest.approx(audit(estimator, points, targets).excess, rel=1e-6, abs=1e-9)
+    assert "are taken to be those rows" in str(trained)
+
+
+def test_audit_of_rounded_file_excludes_the_rows_it_came_from(tmp_path: Path) -> None:
+    """At 10 million the function of the file is far above the optimum, and the model that was trained is near it: its kernel cancels."""
+    points = 1e7 + 2 * np.arange(40.0)[:, None] + 0.4
+    labels = np.where(np.arange(40) % 3 > 0, 1.0, -1.0)
+    estimator = SVC(C=10.0, gamma=0.3, tol=1e-9).fit(points, labels)
+    (tmp_path / "model").write_text(libsvm(estimator, 1, points))
+    model = read(tmp_path / "model")
+    assert audit(model, points, labels, 10.0).excess[0] > 10
+    assert audit(model, points, labels, 10.0, nearest_rows=True).excess[1] < 0.1
+    (tmp_path / "exact").write_text(libsvm(estimator, 1, points, digits=17))
+    found = audit(read(tmp_path / "exact"), points, labels, 10.0)
+    assert found.excess[1] < 0.1
+    assert str(found).partition("; ")[2].startswith("every support vector of its file equals a row of the data")
 
 
 @pytest.mark.parametrize("first", [1, -1])
 def test_a_libsvm_model(first: int, tmp_path: Path) -> None:
     estimator = SVC(C=2.0, gamma=0.02).fit(X, Y)
     (tmp_path / "model").write_text(libsvm(estimator, first))
-    found, wanted = audit(read(tmp_path / "model"), X, Y, C=2.0), audit(estimator, X, Y)
+    found, wanted = audit(read(tmp_path / "model"), X, Y, C=2.0, nearest_rows=True), audit(estimator, X, Y)
     assert found.excess == pytest.approx(wanted.excess, rel=1e-6)
     with pytest.raises(ValueError, match=r"support vector 1 of \d+ is no row of the data"):
         audit(read(tmp_path / "model"), 2 * X, Y, C=2.0)
@@ -179,7 +236,8 @@ def test_a_libsvm_regression(tmp_path: Path) -> None:
     estimator = SVR(C=3.0, epsilon=0.2, gamma=0.02).fit(X, TARGETS)
     (tmp_path / "model").write_text(libsvm(estimator, 1))
     model = read(tmp_path / "model")
-    assert audit(model, X, TARGETS, 3.0, 0.2).excess == pytest.approx(audit(estimator, X, TARGETS).excess, rel=1e-6)
+    found = audit(model, X, TARGETS, 3.0, 0.2, nearest_rows=True)
+    assert found.excess == pytest.approx(audit(estimator, X, TARGETS).excess, rel=1e-6)
     with pytest.raises(ValueError, match=r"^epsilon is missing"):
         audit(model, X, TARGETS, 3.0)
 

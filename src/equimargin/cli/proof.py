@@ -134,6 +134,9 @@ def audit(
         bool,
         typer.Option("--trust", help="Read a pickled estimator, and let its file run any program that it holds: only if you trust it."),
     ] = False,
+    nearest_rows: Annotated[
+        bool, typer.Option("--nearest-rows", help="Take rounded support vectors of a file to be the nearest rows of the data.")
+    ] = False,
     scale: ScaleOption = False,
     target: TargetOption = None,
     weight: WeightOption = None,
@@ -174,10 +177,11 @@ def audit(
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
         X = _as_its_pipeline_takes_them(known, rows)
-        found = examine(known, X, rows.y, cost, epsilon, rows.weight, tol=tol, time_limit=time_limit)
+        found = examine(known, X, rows.y, cost, epsilon, rows.weight, tol=tol, time_limit=time_limit, nearest_rows=nearest_rows)
         typer.echo(str(found))
         if html is not None:
             settings = {"data": data, "C": cost, "epsilon": epsilon, "scale": scale, "trust": trust, "tol": tol, "time_limit": time_limit}
+            settings |= {"nearest_rows": nearest_rows}
             write(html, _page(found, {"model": model.name, "read_as": rows.describe()}, settings, command_of(context)))
 
 

@@ -82,6 +82,7 @@ def _problem(found: Audit) -> dict[str, str]:
         "kernel": f"{problem.kernel.name}{f', {kernel}' if kernel else ''}",
         "C": f"{problem.C:g}",
     }
+    facts |= {"support vectors": found.vectors} if found.vectors else {}
     return facts | ({"assumed, as the model does not say it": found.assumed} if found.assumed else {})
 
 
