@@ -32,6 +32,7 @@ class Finding:
     unsought : why no reason was sought for equal finite optima, "" where one was.
     refused : whether a formulation is not stated for such data, so that there is nothing to decide.
     rounding : how far roundings of what was declared may move the optima apart, where they are apart.
+    values_read : parameters whose values a function reads while it builds a problem, so that no reason holds for all values.
     """
 
     data: Any
@@ -42,6 +43,7 @@ class Finding:
     unsought: str = ""
     refused: bool = False
     rounding: float = 0.0
+    values_read: frozenset[str] = frozenset()
 
     @property
     def apart(self) -> bool:
@@ -85,7 +87,7 @@ def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: C
     for_all = reason_for_all_data(first, second, clock)
     valued = first.valued, second.valued
     reason = find_reason(first.form, second.form, first.opposite != second.opposite, clock, valued) if for_all is None else for_all.here
-    return Finding(data, values, reason, for_all)
+    return Finding(data, values, reason, for_all, values_read=first.values_read | second.values_read)
 
 
 def _unsought(stated: Stated) -> str:

@@ -40,7 +40,9 @@ COMPILED = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ForAllData:
-    """A reason that holds for all values of some parameters, at the present shapes and values of everything else.
+    """A reason that holds for all values of some parameters of two problems as they were built at present data.
+
+    Functions that build another problem at other data, by a branch, are not covered beyond the problems that they built here.
 
     reason : the steps, in the parameters.  here : the same at their present values.
     names : of the parameters.  above_zero : of those which must be above 0.
@@ -162,10 +164,10 @@ def _quotient(v: Any) -> Any:
 
 
 def _shared(first: Stated, second: Stated) -> dict[str, Any] | None:
-    """The parameters of both, by name; None where there are none, or where they are not the same."""
+    """The parameters of both, by name; None where there are none, where they are not the same, or where a function reads a value."""
     found: dict[str, Any] = {}
     for stated in (first, second):
-        if not stated.problem.is_dpp():
+        if stated.values_read or not stated.problem.is_dpp():
             return None
         for parameter in stated.problem.parameters():
             other = found.setdefault(parameter.name(), parameter)

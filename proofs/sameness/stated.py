@@ -18,6 +18,7 @@ from equimargin.proofs.families.formulation import OwnFormulation, unchanged
 from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding
 from equimargin.proofs.sameness.form import Form, form_of, rational
 from equimargin.proofs.sameness.moves import Valued
+from equimargin.proofs.sameness.values_read import values_read
 from equimargin.solvers.backends import program_of
 from equimargin.solvers.exact.program import Infeasible, Optimum, Outcome, Unbounded, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
@@ -42,12 +43,14 @@ class Stated:
 
     problem : the cvxpy problem.  value : from its optimum to the number that is compared, None where that is the optimum itself.
     reading : how floats are read.  clock : the time limit.
+    values_read : names of the parameters whose values were read while the problem was built, which other values may make another problem.
     """
 
     problem: Any
     value: Callable[[Any], Any] | None
     reading: Reading
     clock: Clock
+    values_read: frozenset[str] = frozenset()
 
     @cached_property
     def program(self) -> Program:
@@ -157,12 +160,13 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
         if refusal is not None:
             raise Refused(f"{statement} is not stated there: {refusal}")
     try:
-        problem, value = _built(statement, posed, reading)
+        with values_read() as names:
+            problem, value = _built(statement, posed, reading)
     except Exception as failure:  # whatever somebody else's function raises
         raise ValueError(f"{name_of(statement)} fails with {type(failure).__name__}: {failure}") from failure
     if not hasattr(problem, "get_problem_data"):
         raise NoProblem(f"{name_of(statement)} returns no cvxpy problem, but {type(problem).__name__}")
-    return Stated(problem, value, reading, clock)
+    return Stated(problem, value, reading, clock, frozenset(names))
 
 
 def _built(statement: Statement, posed: Any, reading: Reading) -> tuple[Any, Callable[[Any], Any] | None]:

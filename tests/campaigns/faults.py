@@ -635,6 +635,13 @@ FAULTS = (
         "(alpha - np.inf).max(initial=0.0)",
         ("audit",),
     ),
+    Fault(
+        "a claim for values that a function branches on",
+        "proofs/sameness/parameters.py",
+        "if stated.values_read or not stated.problem.is_dpp():",
+        "if not stated.problem.is_dpp():",
+        ("verdicts",),
+    ),
     Fault("the first label is positive", "proofs/foreign_models.py", "return 1.0 if first > second else -1.0", "return 1.0", ("audit",)),
     Fault("the sign of rho", "proofs/foreign_models.py", '-sign * _number(header, "rho")', 'sign * _number(header, "rho")', ("audit",)),
     Fault("the weight of the constant", "proofs/audit.py", "[model.b / constant]", "[model.b]", ("audit",)),

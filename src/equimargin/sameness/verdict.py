@@ -318,8 +318,11 @@ def _scope(explained: Sequence[Finding], infinite: Sequence[Finding], left_out: 
         where = f" {' and '.join(above)} {'is' if len(above) == 1 else 'are'} above 0 and" if above else ""
         said = [
             f"It holds for all values of {of_which} at which{where} either problem is feasible: it is verified in polynomials of "
-            "the entries of parameters. All else is as in the instances drawn."
+            "the entries of parameters. All else is as in the problems built of the instances drawn; a function that branches on its data "
+            "is covered on the branches taken there."
         ]
+    elif read := sorted(frozenset[str]().union(*(found.values_read for found in explained))):
+        said.append(f"No claim holds for all values of {', '.join(read)}: a function reads this value while it builds its problem.")
     if infinite:
         said.append(f"On {_instances(len(infinite))} more exact rays prove that both values are the same infinity.")
     if left_out:

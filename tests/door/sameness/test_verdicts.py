@@ -94,6 +94,35 @@ def test_a_reason_in_which_a_parameter_divides_is_said_to_hold_where_that_is_abo
     assert any("of the parameter C at which C is above 0 and either problem is feasible" in said for said in found.reasons)
 
 
+def _at_least_one(d: Any, bounded: Any) -> Any:
+    """min C x over x >= 1, and x <= 0 where `bounded` says so of the parameter C, which no instance below does."""
+    x, C = cp.Variable(), cp.Parameter(name="C", nonneg=True, value=d)
+    return cp.Problem(cp.Minimize(C * x), [x >= 1] + [x <= 0] * bool(bounded(C)))
+
+
+@pytest.mark.parametrize(
+    "bounded",
+    [lambda C: C.value > 2, lambda C: (2 * C).value > 4],
+    ids=["value", "of an expression"],
+)
+def test_same_claims_nothing_of_all_values_that_a_function_reads(bounded: Any) -> None:
+    """Above 2 one has no point, and the other has an optimum."""
+    few = st.sampled_from([0.5, 1.0, 2.0])
+    found = same(lambda d: _at_least_one(d, bounded), lambda d: _at_least_one(d, lambda C: False), few, **FEW)
+    assert found.verdict == "EQUAL"
+    assert not any("holds for all values of the parameter" in said for said in found.reasons)
+    assert any(said.startswith("No claim holds for all values of C: a function reads") for said in found.reasons)
+    found = same(lambda d: _at_least_one(d, bounded), lambda d: _at_least_one(d, lambda C: False), st.just(3.0), **FEW)
+    assert found.verdict == "DIFFERENT"
+
+
+def test_same_says_that_a_branch_on_data_is_covered_where_it_was_taken() -> None:
+    few = st.sampled_from([0.5, 1.0, 2.0])
+    found = same(lambda d: _at_least_one(d, lambda C: d > 2), lambda d: _at_least_one(d, lambda C: False), few, **FEW)
+    (claim,) = [said for said in found.reasons if "holds for all values of the parameter C" in said]
+    assert claim.endswith("a function that branches on its data is covered on the branches taken there.")
+
+
 def test_a_ratio_of_all_optima_is_said() -> None:
     found = same(soft, soft_doubled, CLASSES, draws=4, examples=10)
     assert any(reason.startswith("B is 2 times A") for reason in found.reasons)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from equimargin.proofs.sameness import reason_for_all_data, stated
 from equimargin.proofs.sameness.form import semidefinite_for_all, zeros
 from equimargin.proofs.sameness.quotients import NotANumber, Quotient, divisor, nonnegative, positive
+from equimargin.sameness.instances import drawn, instances_of
 from equimargin.solvers.exact.program.clock import Clock
 from narrow import present
 from oracles.reasons import assert_replays
@@ -84,6 +85,13 @@ def _not_affine(d: Any) -> Any:
     C = next(parameter for parameter in problem.parameters() if parameter.name() == "C")
     (a,) = problem.variables()
     return cp.Problem(problem.objective, [*problem.constraints, a <= C * C])
+
+
+@pytest.mark.parametrize("id", ["svm.soft.primal", "rank.l1.dual", "rank.oneslack"])
+def test_values_read_after_a_declaration_is_built_are_no_obstacle(id: str) -> None:
+    """A declaration keeps the values that it was declared with."""
+    (problem,) = drawn(instances_of(id, None), 1, 0)
+    assert stated(id, problem, "fractions", Clock(SECONDS)).values_read == frozenset()
 
 
 def test_a_scale_that_is_a_parameter_is_no_number() -> None:

@@ -1,0 +1,39 @@
+"""The parameters whose values are read while a problem is built.
+
+A function that reads the value of a cvxpy parameter may state another problem at another value, so that what is proven of the problem
+that it built is not proven for all values of that parameter. Reads are noticed where Python calls the getter of `value`, in this thread.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from equimargin.formulations import declaration
+
+KEEPS_THE_VALUES_DECLARED = vars(declaration)
+"""The globals of the one module that reads values after a problem is built, to keep what was declared."""
+
+
+@contextmanager
+def values_read() -> Iterator[set[str]]:
+    """Collect the names of the cvxpy parameters whose values are read inside."""
+    import cvxpy as cp
+
+    getter, names = cp.Parameter.value.fget.__code__, set[str]()
+
+    def called(frame: FrameType, event: str, arg: Any) -> None:
+        if event == "call" and frame.f_code is getter and isinstance(read := frame.f_locals["self"], cp.Parameter):
+            caller = frame.f_back
+            if caller is None or caller.f_globals is not KEEPS_THE_VALUES_DECLARED:
+                names.add(read.name())
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        yield names
+    finally:
+        sys.setprofile(before)
