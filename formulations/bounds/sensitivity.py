@@ -66,5 +66,5 @@ def sensitivity(ball: Stability) -> Sensitivity:
     else:
         rows = ball.rows()
         targets = [np.where(rows > 0, costs[0], 0.0), np.where(rows < 0, 0.0, costs[1])]
-    free = problem.costs == 0
-    return Sensitivity((max(low, 0.0), high), weights, (np.maximum(np.where(free, 0.0, targets[0]), 0.0), np.where(free, 0.0, targets[1])))
+    below, above = (np.where(problem.free, 0.0, target) for target in targets)
+    return Sensitivity((max(low, 0.0), high), weights, (np.maximum(below, 0.0), above))

@@ -115,7 +115,7 @@ class Stability:
         ------
         ValueError : pairs too many to be listed; `counts` takes them.
         """
-        return np.where(self.problem.costs == 0, np.int8(-1), _signs(*self.slacks()))
+        return np.where(self.problem.free, np.int8(-1), _signs(*self.slacks()))
 
     def slacks(self) -> tuple[Array, Array]:
         """Between which u_r = t_r - (A f)_r - b s_r lies for every such f and each of its best biases, (p,) each.
@@ -148,12 +148,12 @@ class Stability:
             found = self.rows()
             return int((found < 0).sum()), int((found > 0).sum())
         f, error = kernel_product(self.problem, self._middle)
-        costs = self.problem.group_costs
-        slacks, costs = rows.slacks(f, np.where(np.isinf(costs), 0.0, costs)), costs[rows.queries]
+        costs, cost_anything = self.problem.group_costs, self.problem.group_costs_within[1][rows.queries] > 0
+        slacks = rows.slacks(f, np.where(np.isinf(costs), 0.0, costs))
         off = self.radius * 2.02 * _farthest(self.problem) + 2.02 * largest(error) + 16 * UNIT * (1 + largest(np.abs(f))) + 4 * slacks.unit
         if not 1.0 + off <= WIDEST_THRESHOLD:
             return 0, 0
-        pairs = [slacks.within(slacks.on_grid(1.0 + way * off)).pairs[costs > 0] for way in (1, -1)]
+        pairs = [slacks.within(slacks.on_grid(1.0 + way * off)).pairs[cost_anything] for way in (1, -1)]
         return rows.p - int(pairs[0].sum()), int(pairs[1].sum())
 
     @property
@@ -230,7 +230,7 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
 def _bias(ball: Stability) -> tuple[float, float]:
     """Between which every best b of every f of the ball lies."""
     problem = ball.problem
-    active = np.flatnonzero((problem.bias_signs != 0) & (problem.costs > 0))
+    active = np.flatnonzero((problem.bias_signs != 0) & ~problem.free)
     f, error = kernel_product(problem, ball._middle)
     rows = problem.rows
     s = problem.bias_signs[active]

@@ -223,6 +223,11 @@ class CanonicalProblem(AnyProblem):
             return self.group_costs, self.group_costs
         return products_within(np.asarray(self.C), self._used_weights)
 
+    @cached_property
+    def free(self) -> NDArray[np.bool_]:
+        """Which rows cost nothing, (p,): those of weight 0, and none whose cost is a product that float64 rounds to 0."""
+        return np.asarray(self.rows.spread(self.group_costs_within[1]) == 0)
+
     @property
     def _used_weights(self) -> Array:
         """The weight of every group, (groups,), 0 for one without rows."""

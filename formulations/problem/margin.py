@@ -219,10 +219,15 @@ class MarginProblem(CanonicalProblem):
 
     @cached_property
     def _with_bias(self) -> tuple[Any, Array, Array, Index]:
-        """The rows on which the best bias depends, for indexing, their signs and costs, and which of them have a finite cost."""
-        active = (self.bias_signs != 0) & (self.costs > 0)
+        """The rows on which the best bias depends, for indexing, their signs and costs, and which of them have a finite cost.
+
+        The costs are relative to the largest weight: the bias depends on their ratios alone, and products with C may underflow.
+        """
+        active = (self.bias_signs != 0) & ~self.free
         rows = slice(None) if active.all() else np.flatnonzero(active)
-        return rows, self.bias_signs[rows], self.costs[rows], np.flatnonzero(np.isfinite(self.costs[rows]))
+        finite, weights = np.isfinite(self.costs[rows]), self.unit_weights[rows]
+        shares = np.where(finite, weights / weights[finite].max(initial=0.0), np.inf) if finite.any() else np.full(len(weights), np.inf)
+        return rows, self.bias_signs[rows], shares, np.flatnonzero(finite)
 
     @overload
     def repaired(self, alpha: Multipliers) -> Any: ...

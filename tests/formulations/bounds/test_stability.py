@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from typing import Any
@@ -16,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from equimargin.formulations import MarginProblem, Point, classification, linear, one_norm_ranking, polynomial, ranking, rbf, regression
 from equimargin.formulations.bounds import stability
+from equimargin.formulations.bounds.sensitivity import sensitivity
 from equimargin.formulations.bounds.stability import Stability
 from equimargin.formulations.kernels.kernel import RBF, Intercept
 from equimargin.formulations.rows import labelled
@@ -41,11 +43,18 @@ def exact_values(problem: Any, beta: Any) -> list[Fraction]:
     return [f + Fraction(problem.gram.shift) * b for f, b in zip(apply(K, list(beta)), beta, strict=True)]
 
 
+def with_underflowing_costs(problem: Any) -> Any:
+    """Costs that are positive and below every float: products of a tiny C and tiny weights."""
+    weights = np.ones(problem.rows.groups) if problem.weights is None else problem.weights
+    return replace(problem, C=1e-200 * problem.C, weights=1e-200 * weights)
+
+
 @st.composite
 def solved(draw: st.DrawFn, tails: bool = False) -> tuple[MarginProblem, Any]:
     """A problem, and a solution of it that may be rough."""
     problem: Any = draw(margin_problems(draw(st.sampled_from(MARGINS)), max_points=7, tails=tails))
     problem = given_gram(problem) if is_rbf(problem) else problem
+    problem = with_underflowing_costs(problem) if draw(st.integers(0, 4)) == 0 else problem
     return problem, solve(problem, tol=draw(st.sampled_from(TOLERANCES)), time_limit=20.0)
 
 
@@ -63,11 +72,15 @@ def test_the_exact_optimum_lies_within_all_bounds(case: Any) -> None:
     for b in (low, high):
         for value, least, most in zip(f, *ball.decisions(), strict=True):
             assert b is None or ((least == -np.inf or Fraction(least) <= value + b) and (most == np.inf or value + b <= Fraction(most)))
-    costs, found = problem.costs, ball.rows()
-    for alpha, cost, where in zip(exact.alpha, costs, found, strict=True):
+    found, hard = ball.rows(), np.isinf(problem.costs)
+    for alpha, weight, where in zip(exact.alpha, problem.unit_weights, found, strict=True):
         assert where != -1 or alpha == 0
         assert where != 1 or alpha > 0
-        assert where != 1 or problem.squared or abs(alpha - Fraction(cost)) <= Fraction(1e-12) * alpha
+        assert where != 1 or problem.squared or alpha == Fraction(problem.C) * Fraction(weight)
+    if not hard.any():
+        least, most = sensitivity(ball).targets
+        ends = zip(least, exact.alpha, most, strict=True)
+        assert all(Fraction(low) <= alpha and (high == np.inf or alpha <= Fraction(high)) for low, alpha, high in ends)
     assert ball.counts() == ((found < 0).sum(), (found > 0).sum())
     i, j = np.divmod(np.arange(problem.m**2), problem.m)
     for one, other, sign in zip(i, j, ball.orders(i, j), strict=True):
@@ -121,6 +134,23 @@ def test_the_radius_is_the_distance_where_the_bound_is_tight(alpha: float) -> No
     ball = stability(problem, Point(w=np.array([1.0]), alpha=np.array([alpha])))
     assert 1.0 - alpha <= ball.radius <= 1.0 - alpha + 1e-12
     assert ball.decisions([[1.0]])[1][0] >= 1.0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_stability_where_costs_underflow_claims_no_multiplier_of_0(loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At f near 0 every row is violated, and has a multiplier above 0, however small."""
+    X, y = np.array([[1.0], [2.0], [-1.0], [3.0]]), np.array([1.0, 2.0, 3.0, 1.0])
+    labelled_points = classification(X, np.sign(y - 1.5), 1e-200, loss=loss, bias=False, sample_weight=np.full(4, 1e-200))
+    pairs = ranking(X, y, C=1e-200, loss=loss, query_weight={0: 1e-200})
+    for problem in (labelled_points, pairs):
+        assert min(exact_optimum(problem).alpha) > 0
+        ball = stability(problem, Point(beta=np.zeros(4), b=0.0, alpha=np.zeros(problem.p)))
+        assert ball.rows().tolist() == [1] * problem.p
+        assert ball.counts() == (0, problem.p)
+        assert (sensitivity(ball).targets[1] > 0).all()
+    with monkeypatch.context() as patched:
+        patched.setattr(labelled, "MANY", 0)
+        assert ball.counts() == (0, pairs.p)
 
 
 def test_pairs_are_counted_as_they_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
