@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear
 from equimargin.formulations.numeric.arguments import reals
-from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
+from equimargin.formulations.numeric.arrays import Array, Features, canonical, is_sparse
 from equimargin.formulations.numeric.jit import fast, jit
 from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, rounded, summed, unit_of
 
@@ -253,7 +253,7 @@ def check_columns(X: Any, names: tuple[str, ...] | None) -> None:
 
 
 def new_points(X: Any, training: Features, names: tuple[str, ...] | None) -> Features:
-    """Points to evaluate f at, (n, d), as the training points are: float64, or sparse as they come.
+    """Points to evaluate f at, (n, d), as the training points are: float64, or CSR of their own type.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def new_points(X: Any, training: Features, names: tuple[str, ...] | None) -> Fea
     ------
     ValueError : no numbers, no matrix, or other columns than the training points have.
     """
-    points = X if is_sparse(X) else reals(X, "X")
+    points = canonical(X.astype(np.float64, copy=False)) if is_sparse(X) else reals(X, "X")
     if points.ndim != 2 or points.shape[1] != training.shape[1]:
         raise ValueError(f"the points must be of shape (n, {training.shape[1]}), as the training points are, not {points.shape}")
     check_columns(X, names)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from equimargin.formulations.numeric.arguments import number
-from equimargin.formulations.numeric.arrays import Array, Features, dense, is_sparse
+from equimargin.formulations.numeric.arrays import Array, Features, canonical, dense, is_sparse
 from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, rounded, unit_of
 
 LARGEST_EXPANDED_EXPONENT = 30.0
@@ -337,7 +337,6 @@ def squared_norms(X: Features) -> Array:
     """|x_i|^2, (m,), for X (m, d)."""
     if not is_sparse(X):
         return np.asarray(np.einsum("ij,ij->i", X, X))
-    if X.format != "csr" or not X.has_canonical_format:  # entries of one place are summed before they are squared
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    X = canonical(X)  # entries of one place are summed before they are squared
     squares = type(X)((X.data * X.data, X.indices, X.indptr), shape=X.shape)
     return np.asarray(squares @ np.ones(X.shape[1]), dtype=np.float64)

@@ -21,3 +21,17 @@ def is_sparse(X: Any) -> bool:
 def dense(X: Any) -> Array:
     """The same numbers as an ndarray."""
     return np.asarray(X.toarray() if is_sparse(X) else X)
+
+
+def canonical(X: Any) -> Any:
+    """Sparse features as CSR rows that hold every column once, in ascending order.
+
+    Entries of one place are summed, in a copy. scipy keeps a flag that says whether there are any, which may be of earlier entries.
+    """
+    rows = X.tocsr()
+    fresh = type(rows)((rows.data, rows.indices, rows.indptr), shape=rows.shape)
+    if fresh.has_canonical_format:
+        return fresh
+    summed = fresh.copy()
+    summed.sum_duplicates()
+    return summed

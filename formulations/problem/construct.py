@@ -17,7 +17,7 @@ from equimargin.formulations.kernels.features import column_names
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed, linear
 from equimargin.formulations.numeric.arguments import array, choice, cost, did_you_mean, factors, finite_cost, number, reals, shown
-from equimargin.formulations.numeric.arrays import Array, Features, dense, is_sparse
+from equimargin.formulations.numeric.arrays import Array, Features, canonical, dense, is_sparse
 from equimargin.formulations.problem.choices import LOSSES, TASKS, Bias, Loss
 from equimargin.formulations.problem.labels import numbers, queries
 from equimargin.formulations.problem.limits import kernel_within_float64, largest_entry, within_float64
@@ -349,7 +349,7 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
     if is_sparse(X):
         X = X.tocsr()
         reals(X.data, "X")
-        X = X.astype(np.float64)
+        X = canonical(X.astype(np.float64))
     else:
         X = np.ascontiguousarray(reals(X, "X"))
     if X.ndim != 2 or 0 in X.shape:

@@ -844,6 +844,21 @@ FAULTS = (
         "(cm < 0).any()",
         ("concave",),
     ),
+    Fault("ten times the tolerance", "solvers/path/concave.py", "best - tol * abs(best)", "best - 10 * tol * abs(best)", ("concave",)),
+    Fault(
+        "the lower level on a threshold",
+        "src/equimargin/estimators/ordinal.py",
+        'np.searchsorted(self.thresholds_, f, side="right")',
+        'np.searchsorted(self.thresholds_, f, side="left")',
+        ("ordinal_classifier",),
+    ),
+    Fault(
+        "scipy's flag believed",
+        "formulations/numeric/arrays.py",
+        "if fresh.has_canonical_format:",
+        "if X.has_canonical_format:",
+        ("problems",),
+    ),
     Fault("the end of the path taken for all", "solvers/path/concave.py", "np.inf, 0.0, beyond", "np.inf, 0.0, np.inf", ("concave",)),
     Fault(
         "a cycle with the way to it",

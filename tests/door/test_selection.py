@@ -708,6 +708,17 @@ def test_the_frontier_of_rates_is_the_hull_of_what_all_lambdas_and_thresholds_re
     assert (frontier.lambdas <= frontier.intervals[:, 1]).all()
 
 
+def test_roc_thresholds_are_of_decision_values_with_their_bias() -> None:
+    """f alone, which is below all thresholds, would accept nothing."""
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    path = regularization_path(classification(X - 9, y, kernel=linear()), 1e-2)
+    frontier = roc_frontier(path, X - 9, y)
+    (corner,) = np.flatnonzero((frontier.true_positive_rate == 1) & (frontier.false_positive_rate == 0))
+    lam, threshold = float(frontier.lambdas[corner]), frontier.thresholds[corner]
+    assert ((path.decision_function(X - 9, lam) > threshold) == (y > 0)).all()
+    assert not (path.decision_function(X - 9, lam) - path.at(lam).bias > threshold).any()
+
+
 def test_the_frontier_of_one_path_is_above_the_curves_of_its_lambdas() -> None:
     """Two positive points and a negative one, that is the lowest at first and the highest at last, after one of them and then the other."""
     path = path_of(ranking(np.eye(3), [1.0, 1.0, 0.0], kernel=precomputed()), [3.0, 1.0], [[3.0, 1.5, 0.0], [0.0, -1.0, 1.0]])

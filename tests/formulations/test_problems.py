@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 
 from equimargin.compare import Comparison, compare
@@ -140,6 +142,40 @@ def test_sparse_features_give_the_dense_optimum(kernel: Any) -> None:
     agreeing(ranking(csr, LEVELS, None, 0.5, kernel))
     agreeing(ranking_vector_machine(csr, LEVELS, None, 0.5, kernel))
     assert optimum(problem) == pytest.approx(optimum(classification(thin, SIGNS, 0.5, kernel)), rel=1e-8)
+
+
+def _in_parts(dense: Any, shuffle: Any) -> Any:
+    """CSR rows that hold every entry as two, in any order, and say that they do not."""
+    rows, columns = np.divmod(np.arange(dense.size).repeat(2), dense.shape[1])
+    halves = shuffle.integers(-4, 5, dense.size).astype(float)
+    entries = np.column_stack([dense.ravel() - halves, halves]).ravel()
+    order = np.lexsort((shuffle.random(len(rows)), rows))
+    made = sparse.csr_array((entries[order], columns[order], np.arange(0, 2 * dense.size + 1, 2 * dense.shape[1])), shape=dense.shape)
+    made.has_sorted_indices = made.has_canonical_format = True
+    return made
+
+
+@given(st.integers(0, 2**16), st.sampled_from([linear(), rbf(0.3), polynomial(2)]), st.sampled_from(["hinge", "squared_hinge"]))
+@settings(max_examples=15)
+def test_sparse_features_in_parts_with_stale_flags_are_the_dense_ones(seed: int, kernel: Any, loss: Any) -> None:
+    random = np.random.default_rng(seed)
+    points = random.integers(-3, 4, (12, 3)).astype(float)
+    y = np.where(np.arange(12) % 2, 1.0, -1.0)
+    wanted = solve(classification(points, y, 0.5, kernel, loss), tol=1e-9)
+    found = solve(classification(_in_parts(points, random), y, 0.5, kernel, loss), tol=1e-9)
+    assert found.interval.lower <= wanted.interval.upper
+    assert wanted.interval.lower <= found.interval.upper
+    for solution in (wanted, found):
+        values = solution.decision_function(_in_parts(points, random))
+        assert values == pytest.approx(solution.decision_function(points), abs=1e-9)
+    np.testing.assert_allclose(kernel.block(_in_parts(points, random), points), kernel.block(points, points), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float32])
+def test_sparse_points_of_another_type_are_evaluated_in_float64(dtype: Any) -> None:
+    points = np.array([[100.0, 3.0], [-100.0, 0.0], [7.0, 9.0]])
+    solution = solve(classification(points, [1.0, -1.0, 1.0], 1.0, rbf(1e-4)))
+    assert solution.decision_function(sparse.csr_array(points.astype(dtype))) == pytest.approx(solution.decision_function(points))
 
 
 def test_a_given_gram_matrix_gives_the_kernels_optimum() -> None:

@@ -45,6 +45,7 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
     ----------
     C, kernel, degree, gamma, coef0, tol, max_iter, time_limit : as in `MarginClassifier`; the kernel must be positive semidefinite.
     levels : the labels from the lowest to the highest; None takes them in ascending order, as numbers have it and words seldom do.
+        A label that the training data lack, as those of a fold may, keeps its place and its column.
     loss : "squared_hinge" or "hinge". Newton's method takes both with a linear kernel, and is fastest with squares.
 
     Attributes
@@ -111,8 +112,8 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
         """
         X, y = self._checked(X, y)
         check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        self.levels_ = self._ordered()
+        self.levels_ = self._ordered(np.unique(y))
+        self.classes_ = np.unique(self.levels_)
         weights = row_weights(sample_weight, X)
         cost = number(self.C, "C", "a positive finite number", lambda c: 0 < c < np.inf) * (np.ones(len(y)) if weights is None else weights)
         rows = np.flatnonzero(cost)
@@ -169,13 +170,13 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
         f = self.utility(X)  # before the attributes that a fit makes are asked for
         return np.asarray(self.levels_[np.searchsorted(self.thresholds_, f, side="right")])
 
-    def _ordered(self) -> NDArray[Any]:
-        """The labels from the lowest to the highest."""
+    def _ordered(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Return the labels from the lowest to the highest, those included that `levels` names and these data lack."""
         if self.levels is None:
-            return self.classes_
+            return labels
         levels = np.asarray(self.levels)
-        if sorted(levels.tolist()) != self.classes_.tolist():
-            known = ", ".join(map(shown, self.classes_.tolist()))
+        if len(np.unique(levels)) < len(levels) or set(labels.tolist()) - set(levels.tolist()):
+            known = ", ".join(map(shown, labels.tolist()))
             raise ValueError(f"levels must name every label of y once, the lowest first: {known}; it is {shown(levels.tolist())}")
         return levels
 

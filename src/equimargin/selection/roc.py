@@ -1,6 +1,6 @@
 """The ROC frontier of a path: the best pairs of false-positive and true-positive rate that any lambda and any threshold reach.
 
-A threshold accepts the points whose f is above it. What a threshold can accept changes along lambda only where two points change places,
+A threshold accepts the points whose decision value, f + b, is above it. What a threshold can accept changes along lambda only where two points change places,
 and then in one set alone: the one whose lowest member was the other of the two. So the whole path costs hardly more than its swaps.
 
 Source: document P, section 3: "the exact decision frontier can be calculated via a ROC curve", and section 6, "at each level".
@@ -32,7 +32,7 @@ class Frontier:
     false_positive_rate, true_positive_rate : (k,) rising.
     lambdas : (k,) where each corner is reached.
     intervals : (k, 2) two lambdas around it between which the corner is reached; beyond them it may be, too.
-    thresholds : (k,) at these lambdas; f above it is accepted. Infinity accepts nothing, and -infinity all.
+    thresholds : (k,) of f + b, the decision function, at these lambdas; a point above is accepted. Infinity accepts nothing, and -infinity all.
     """
 
     false_positive_rate: Array
@@ -151,8 +151,8 @@ class _Reached:
         return int(self.most[middle] - self.most[first]) * run <= rise * (middle - first)
 
 
-def _threshold(f: Array, accepted: int) -> float:
-    """A number with this many values of f above it."""
-    falling = np.concatenate([[np.inf], -np.sort(-f), [-np.inf]])
+def _threshold(decisions: Array, accepted: int) -> float:
+    """A number with this many decision values, f + b, above it."""
+    falling = np.concatenate([[np.inf], -np.sort(-decisions), [-np.inf]])
     above, under = falling[accepted], falling[accepted + 1]
     return float(above if np.isinf(above) else under if np.isinf(under) else above / 2 + under / 2)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import cross_val_score
 
 from equimargin.documents.ordinal import implicit_l2
 from equimargin.estimators import OrdinalClassifier
@@ -70,6 +71,33 @@ def test_a_level_without_weight_keeps_its_place() -> None:
     model = OrdinalClassifier().fit(X, CODES, (CODES != 3).astype(float))
     assert len(model.thresholds_) == 3
     assert model.decision_function(X).shape == (60, 4)
+
+
+@pytest.mark.parametrize("absent", WORDS)
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_levels_that_a_fold_lacks_keep_their_place(absent: str, loss: Any) -> None:
+    """The lowest and the highest too, beyond which no row asks for a threshold."""
+    fold = absent != Y
+    model = OrdinalClassifier(10.0, levels=WORDS, loss=loss).fit(X[fold], Y[fold])
+    assert (model.levels_.tolist(), model.classes_.tolist()) == (WORDS, sorted(WORDS))
+    assert model.decision_function(X).shape == (60, 4)
+    without = OrdinalClassifier(10.0, levels=[word for word in WORDS if word != absent], loss=loss).fit(X[fold], Y[fold])
+    assert (model.predict(X[fold]) == without.predict(X[fold])).mean() > 0.95
+    scores = cross_val_score(OrdinalClassifier(levels=WORDS, loss=loss), X, Y, cv=[(np.flatnonzero(fold), np.flatnonzero(~fold))])
+    assert np.isfinite(scores).all()
+
+
+def test_levels_with_one_twice_are_refused() -> None:
+    with pytest.raises(ValueError, match="levels must name every label of y once"):
+        OrdinalClassifier(levels=[*WORDS, "poor"]).fit(X, Y)
+
+
+def test_predict_on_a_threshold_takes_the_higher_level() -> None:
+    model = OrdinalClassifier(10.0, levels=WORDS).fit(X, Y)
+    model.thresholds_ = np.sort(model.utility(X[:3]))
+    assert sorted(np.searchsorted(model.thresholds_, model.utility(X[:3]), side="right").tolist()) == [1, 2, 3]
+    highest = int(np.argmax(model.utility(X[:3])))
+    assert model.predict(X[:3])[highest] == WORDS[3]
 
 
 @pytest.mark.parametrize("scale", [1e20, 1e100, 1e153])

@@ -86,6 +86,14 @@ def test_its_cost_is_the_slope_at_its_sum_of_slacks() -> None:
     assert soft.w @ soft.w / 2 + 3.0 * np.sqrt(again) == pytest.approx(found.value, rel=1e-6)
 
 
+@pytest.mark.parametrize("tol", [1e-4, 1e-7, 1e-10])
+def test_concave_optimum_ends_at_its_tolerance_and_not_before(tol: float) -> None:
+    """The relative difference of value and lower is at most tol, and not far below it: halves of intervals make it a few times smaller."""
+    X, y = noisy(3, 30, 2)
+    found = concave_optimum(regularization_path(classification(X, y), lambda_min=1e-4), 2.0, lambda u: u**0.3, tol=tol)
+    assert tol / 100 <= (found.value - found.lower) / found.value <= tol
+
+
 def test_a_path_that_ends_too_early_has_no_proof() -> None:
     X, y = np.array([[0.0], [0.1], [1.0]]), np.array([-1.0, 1.0, 1.0])
     path = regularization_path(classification(X, y), lambda_min=0.1)
