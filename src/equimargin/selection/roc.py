@@ -1,7 +1,8 @@
 """The ROC frontier of a path: the best pairs of false-positive and true-positive rate that any lambda and any threshold reach.
 
-A threshold accepts the points whose decision value, f + b, is above it. What a threshold can accept changes along lambda only where two points change places,
-and then in one set alone: the one whose lowest member was the other of the two. So the whole path costs hardly more than its swaps.
+A threshold accepts the points whose decision value, f + b, is above it. What a threshold can accept changes along lambda only where two
+points change places, and then in one set alone: the one whose lowest member was the other of the two. So the whole path costs hardly more
+than its swaps.
 
 Source: document P, section 3: "the exact decision frontier can be calculated via a ROC curve", and section 6, "at each level".
 """
@@ -32,7 +33,8 @@ class Frontier:
     false_positive_rate, true_positive_rate : (k,) rising.
     lambdas : (k,) where each corner is reached.
     intervals : (k, 2) two lambdas around it between which the corner is reached; beyond them it may be, too.
-    thresholds : (k,) of f + b, the decision function, at these lambdas; a point above is accepted. Infinity accepts nothing, and -infinity all.
+    thresholds : (k,) of f + b, the decision function, at these lambdas; a point above one is accepted. Infinity accepts nothing, and
+        -infinity all.
     """
 
     false_positive_rate: Array
