@@ -213,25 +213,27 @@ def hard_bias_as_printed(problem: MarginProblem) -> Declaration:
     r" \quad\text{s.t.}\quad w\cdot(\phi_i-\phi_j) \ge 1 - \xi_e,\ \xi_e \ge 0,\ e = (i,j) \in E'",
     carries="function",
     control=True,
-    applies=lambda problem: Refusal("the reduced graph needs relevances, not pairs") if problem.rows.y is None else None,
+    applies=lambda problem: _no_reduced_graph(problem),
 )
 def reduced(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C sum_e xi_e   s.t.  w.(phi_i - phi_j) >= 1 - xi_e,  xi_e >= 0   for every edge e = (i, j) of the reduced graph.
 
-    Not rank.l1: it has O(n) edges instead of O(n^2), some of them between points of the same level.
+    Not rank.l1: it has O(n) edges instead of O(n^2), some of them between points of the same level. An edge has the weight of its query.
     """
     import cvxpy as cp
 
-    X, A = problem.features(), reduced_pairs(problem).matrix
+    edges = reduced_pairs(problem)
+    X, A = problem.features(), edges.matrix
+    c = np.ones(edges.p) if problem.weights is None else problem.weights[problem.rows.query[edges.preferred]]
     C = cp.Parameter(nonneg=True, name="C", value=problem.C)
     w, xi = cp.Variable(X.shape[1], name="w"), cp.Variable(A.shape[0], name="xi")
 
     def printed(v: Mapping[str, Any]) -> Printed:
-        return Printed(v["w"] @ v["w"] / 2 + v["C"] * v["xi"].sum(), {"margin": 1 - v["xi"] - A @ (X @ v["w"]), "slack": -v["xi"]})
+        return Printed(v["w"] @ v["w"] / 2 + v["C"] * c @ v["xi"], {"margin": 1 - v["xi"] - A @ (X @ v["w"]), "slack": -v["xi"]})
 
     return Declaration(
         problem,
-        cp.Minimize(cp.sum_squares(w) / 2 + C * cp.sum(xi)),
+        cp.Minimize(cp.sum_squares(w) / 2 + C * (c @ xi)),
         {
             "margin": A @ (X @ w) >= 1 - xi,
             "slack": xi >= 0,
@@ -329,6 +331,12 @@ def _pairs(problem: Problem) -> Pairs:
     if not isinstance(problem.rows, Pairs):
         raise ValueError("a ranking problem is needed")
     return problem.rows
+
+
+def _no_reduced_graph(problem: Any) -> Refusal | None:
+    if problem.rows.y is None:
+        return Refusal("the reduced graph needs relevances, not pairs")
+    return Refusal("the reduced graph has no hard rows") if problem.hard.any() else None
 
 
 def _no_differences(problem: Problem) -> Refusal | None:

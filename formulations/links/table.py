@@ -371,7 +371,7 @@ LINKS: tuple[Link, ...] = (
         b="rank.reduced",
         statement="The optimum over all pairs is at most that over the reduced graph at kappa times the cost, max(n+, n-) for two levels.",
         sources=(_P("section 4, Figure 3"),),
-        problem=lambda p: p.with_cost(float(p.group_costs.max()) * reduction_factor(p.rows.y, p.rows.query)),  # which weighs no query
+        problem=lambda p: p.with_cost(p.C * reduction_factor(p.rows.y, p.rows.query)),
         theorem="reduced.rank_l1_below_reduced",
     ),
     NotEquivalent(

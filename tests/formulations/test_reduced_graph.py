@@ -12,9 +12,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from equimargin.data import load
-from equimargin.formulations import links, ranking, ranking_from_pairs, reduced_preferences, reduction_factor
+from equimargin.formulations import REGISTRY, links, ranking, ranking_from_pairs, reduced_preferences, reduction_factor
 from equimargin.formulations.problem.choices import LOSSES
+from equimargin.sameness import exact_value
 from equimargin.solvers import solve
+from equimargin.solvers.exact import exact_optimum
 from equimargin.testing import Relevances, ranking_data
 from places import SHARED
 
@@ -112,10 +114,25 @@ def test_the_optimum_over_all_pairs_is_below_that_of_the_reduced_graph_at_kappa_
         assert full.lower <= reduced.upper
 
 
-def test_the_relaxation_takes_the_largest_weight_of_a_query() -> None:
+def test_relaxation_keeps_the_weights_of_queries() -> None:
     (link,) = (link for link in links.LINKS if link.b == "rank.reduced" and isinstance(link, links.Relaxation))
-    problem = ranking(np.eye(5), [0, 0, 0, 1, 1], [1, 1, 1, 1, 1], 0.5, query_weight={1: 4.0})
-    assert link.problem(problem).C == 0.5 * 4 * 3
+    rng = np.random.default_rng(4)
+    y, q = np.array([0, 0, 0, 1, 1, 0, 1, 2, 2]), np.array([1, 1, 1, 1, 1, 2, 2, 2, 2])
+    problem = ranking(rng.normal(size=(9, 3)), y, q, 0.5, query_weight={1: 4.0, 2: 0.25})
+    reduced = link.problem(problem)
+    assert 0.5 * reduction_factor(y, q) == reduced.C
+    assert reduced.weights.tolist() == [4.0, 0.25]
+    assert exact_optimum(problem).value <= exact_value("rank.reduced", reduced, "exact")
+
+
+def test_edges_of_the_reduced_graph_have_the_weights_of_their_queries() -> None:
+    """Two copies of a query of weight 1 cost as much as one of weight 2; a hard query is refused."""
+    X, y = np.array([[0.0], [3.0], [2.0]]), [0, 0, 1]
+    twice = ranking(np.vstack([X, X]), [*y, *y], [1, 1, 1, 2, 2, 2], 0.5)
+    double = ranking(X, y, C=0.5, query_weight={0: 2.0})
+    assert exact_value("rank.reduced", twice) == exact_value("rank.reduced", double)
+    refusal = REGISTRY["rank.reduced"].refusal(ranking(X, y, C=0.5, query_weight={0: np.inf}))
+    assert str(refusal) == "the reduced graph has no hard rows"
 
 
 @pytest.mark.parametrize(("highest", "slope"), [([0, 1, 2], 1 / 3), ([2, 1, 0], -1 / 3)])

@@ -48,6 +48,8 @@ StrategyOption = Annotated[
     str | None, typer.Option(metavar="MODULE:STRATEGY", help="Which data both take, a hypothesis strategy; by default the family's.")
 ]
 DrawSeedOption = Annotated[int, typer.Option(min=0, help="Seed of the instances.")]
+WithoutOption = Annotated[str | None, typer.Option("--without", metavar="weights", help="Leave out what the documents do not have.")]
+DistinctOption = Annotated[bool, typer.Option("--distinct", help="Only instances without two equal points.")]
 FiniteOption = Annotated[bool, typer.Option("--finite", help="Only a difference of two finite optima counts.")]
 SecondsOption = Annotated[float, typer.Option(metavar="SECONDS", help="For the whole verdict.")]
 
@@ -219,6 +221,8 @@ def same(
     draws: Annotated[int, typer.Option(metavar="N", help="Instances on which a reason is sought.")] = 8,
     examples: Annotated[int, typer.Option(metavar="N", help="Instances that are drawn to find a difference.")] = 100,
     seed: DrawSeedOption = 0,
+    without: WithoutOption = None,
+    distinct: DistinctOption = False,
     finite: FiniteOption = False,
     json: JSONOption = None,
     time_limit: SecondsOption = 300.0,
@@ -231,10 +235,9 @@ def same(
     with sentences(), _asking():
         check_writable(json)
         from equimargin.sameness import same as judge
-        from equimargin.sameness.names import statement
 
-        first, strategy = _asked(a, data)
-        found = judge(first, statement(b), strategy, draws=draws, examples=examples, seed=seed, finite=finite, seconds=time_limit)
+        first, second, strategy = _asked(a, b, data, without, distinct)
+        found = judge(first, second, strategy, draws=draws, examples=examples, seed=seed, finite=finite, seconds=time_limit)
         _answer(found, json)
 
 
@@ -245,6 +248,8 @@ def refute(
     plugin: PluginOption = None,
     examples: Annotated[int, typer.Option(metavar="N", help="Instances that are drawn.")] = SEPARATING_EXAMPLES,
     seed: DrawSeedOption = 0,
+    without: WithoutOption = None,
+    distinct: DistinctOption = False,
     finite: FiniteOption = False,
     json: JSONOption = None,
     time_limit: SecondsOption = 300.0,
@@ -257,10 +262,8 @@ def refute(
     with sentences(), _asking():
         check_writable(json)
         from equimargin.sameness import refute as search
-        from equimargin.sameness.names import statement
 
-        first, strategy = _asked(a, data)
-        second = None if b is None else statement(b)
+        first, second, strategy = _asked(a, b, data, without, distinct)
         _answer(search(first, second, strategy, examples=examples, seed=seed, finite=finite, seconds=time_limit), json)
 
 
@@ -324,13 +327,19 @@ def _asking() -> Iterator[None]:
             set_hypothesis_home_dir(None)
 
 
-def _asked(a: str, data: str | None) -> tuple[Statement, object]:
-    """A problem and the strategy of its data by their names, of all families that there are."""
+def _asked(a: str, b: str | None, data: str | None, without: str | None, distinct: bool) -> tuple[Statement, Statement, object]:
+    """Two problems and the strategy of their data by their names, of all families that there are."""
     from equimargin.own.plugins import load_shipped
+    from equimargin.sameness.instances import instances_of, restricted
     from equimargin.sameness.names import statement, strategy
+    from equimargin.sameness.verdict import definition
 
     load_shipped()
-    return statement(a), None if data is None else strategy(data)
+    first, second = statement(a), definition(statement(a)) if b is None else statement(b)
+    drawn = None if data is None else strategy(data)
+    if without is not None or distinct:
+        drawn = restricted(instances_of(first, second) if drawn is None else drawn, without, distinct)
+    return first, second, drawn
 
 
 def _answer(found: Same, json: Path | None) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from equimargin.formulations import REGISTRY, Kernel, MarginProblem, Problem, linear, polynomial
-from equimargin.formulations.numeric.arguments import did_you_mean
+from equimargin.formulations import REGISTRY, Kernel, MarginProblem, OneNormProblem, Problem, linear, polynomial
+from equimargin.formulations.numeric.arguments import choice, did_you_mean
+from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Tube
 from equimargin.proofs.families.family import FAMILIES as OWN
 from equimargin.proofs.sameness import Statement, name_of
@@ -56,6 +57,44 @@ def problems(family: str, kernel: Kernel | None = None) -> Any:
 
         return strategy_of(OWN[family])
     return margin_problems(family, MAX_POINTS, tails=False).map(partial(_plain, kernel=linear() if kernel is None else kernel))
+
+
+def restricted(data: Any, without: str | None = None, distinct: bool = False) -> Any:
+    """Return a strategy of those instances of another that have no weights, or whose points are distinct.
+
+    Parameters
+    ----------
+    data : SearchStrategy
+        Strategy of canonical problems, or, with `distinct` alone, of data with features X.
+    without : {"weights"}, optional
+        Part of a problem that is left out. The problems of most documents have no weights.
+    distinct : bool, default False
+        True to pass over instances two of whose points are equal.
+
+    Raises
+    ------
+    ValueError
+        If `without` names another part. An instance that has no such part raises it when it is drawn.
+    """
+    if without is not None:
+        choice(without, "without", ("weights",))
+        data = data.map(_unweighted)
+    return data.filter(_has_distinct_points) if distinct else data
+
+
+def _unweighted(instance: Any) -> Any:
+    if not isinstance(instance, MarginProblem | OneNormProblem):
+        raise ValueError(f"without weights are canonical problems, not data of type {type(instance).__name__}: draw such data without them")
+    return replace(instance, weights=None) if isinstance(instance, MarginProblem) else instance
+
+
+def _has_distinct_points(instance: Any) -> bool:
+    """True if no two rows of the features are equal."""
+    X = instance.get("X") if isinstance(instance, Mapping) else getattr(instance, "X", None)
+    if X is None:
+        raise ValueError(f"distinct are instances with points X, and data of type {type(instance).__name__} have none")
+    points = dense(X)
+    return len(np.unique(points, axis=0)) == len(points)
 
 
 def drawn(data: Any, examples: int, seed: int) -> list[Any]:

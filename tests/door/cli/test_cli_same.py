@@ -78,6 +78,16 @@ def test_two_functions_that_differ_exit_one_and_are_written(own: str, tmp_path: 
     assert lines.stdout.split() == record["optima"]
 
 
+def test_refute_without_weights_and_with_distinct_points_prints_such_an_instance() -> None:
+    status, output = run("refute", "rank.l1.primal", "rank.reduced", "--without", "weights", "--distinct", "--examples", "80")
+    assert status == 1
+    assert "data = MarginProblem(X=array([[" in output
+    assert "weights=" not in output
+    status, output = run("refute", "rank.l1.primal", "rank.reduced", "--without", "pairs")
+    assert status == 2
+    assert "without must be" in output
+
+
 def test_refute_finds_the_difference_or_exits_four(own: str) -> None:
     assert run("refute", f"{own}:least", f"{own}:wrong", "--data", f"{own}:data")[0] == 1
     status, output = run("refute", f"{own}:least", f"{own}:most", "--data", f"{own}:data", "--examples", "5")

@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from equimargin.formulations import REGISTRY
+from equimargin.formulations import REGISTRY, ranking
 from equimargin.own import family
 from equimargin.proofs.checker import check
 from equimargin.proofs.families.family import FAMILIES
 from equimargin.proofs.sameness import stated
 from equimargin.proofs.sameness.comparison import apart
 from equimargin.sameness import exact_value, refute, same, suggest
+from equimargin.sameness.instances import drawn, instances_of, restricted
 from equimargin.solvers.exact.program.clock import Clock
 from narrow import present
 from oracles.reasons import assert_replays
@@ -126,6 +127,38 @@ def test_same_says_that_a_branch_on_data_is_covered_where_it_was_taken() -> None
 def test_a_ratio_of_all_optima_is_said() -> None:
     found = same(soft, soft_doubled, CLASSES, draws=4, examples=10)
     assert any(reason.startswith("B is 2 times A") for reason in found.reasons)
+
+
+def test_refute_of_the_reduced_graph_finds_a_problem_that_costs_something() -> None:
+    """Its edges have the weights of their queries: with weights of 0 there is nothing to tell apart."""
+    found = present(refute("rank.l1.primal", "rank.reduced", examples=200).difference)
+    weights = found.data.weights
+    assert weights is None or (weights > 0).any()
+    two = ranking(np.zeros((2, 1)), [0.0, 1.0], query_weight={0: 0.0})
+    assert [exact_value(id, two) for id in ("rank.l1.primal", "rank.reduced")] == [0, 0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_restricted_instances_have_no_weights_and_distinct_points(seed: int) -> None:
+    taken = restricted(instances_of("rank.l1.primal", "rank.reduced"), without="weights", distinct=True)
+    for problem in drawn(taken, 40, seed):
+        assert problem.weights is None
+        assert len(np.unique(problem.X, axis=0)) == problem.m
+    dictionaries = restricted(CLASSES, distinct=True)
+    assert all(len(np.unique(data["X"], axis=0)) == len(data["X"]) for data in drawn(dictionaries, 20, seed))
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"without": "queries"}, "without must be"),
+        ({"without": "weights"}, "without weights are canonical problems, not data of type int"),
+        ({"distinct": True}, "distinct are instances with points X, and data of type int have none"),
+    ],
+)
+def test_restricted_data_of_another_kind_is_a_sentence(how: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        drawn(restricted(st.integers(0, 9), **how), 5, 0)
 
 
 def test_a_formulation_is_compared_with_the_definition_of_its_family() -> None:
