@@ -8,7 +8,7 @@ Every metric takes relevances y, where higher is better, decision values f and q
 ([0.667, 0.0], 0.5)
 
 Documents with the same f are in no order. With ties = "average" a metric is its mean over all their orders. With ties = "ordinal" they
-stay in the order of the rows, as in LETOR's evaluation script.
+stay in the order of the rows, as in LETOR's evaluation scripts.
 """
 
 from equimargin.metrics.agreement import (
@@ -20,7 +20,7 @@ from equimargin.metrics.agreement import (
     pairwise_accuracy,
     rank_matrix,
 )
-from equimargin.metrics.gain import Discount, Gain, mean_ndcg, ndcg
+from equimargin.metrics.gain import Discount, Gain, ShortQueries, mean_ndcg, ndcg
 from equimargin.metrics.least import TooManyPartitions, average_precision_bound, average_precision_least
 from equimargin.metrics.per_query import PerQuery
 from equimargin.metrics.precision import average_precision, precision, recall
@@ -33,6 +33,7 @@ __all__ = [
     "Gain",
     "PerQuery",
     "ProvenPrecision",
+    "ShortQueries",
     "TooManyPartitions",
     "average_precision",
     "average_precision_bound",

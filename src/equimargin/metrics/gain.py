@@ -13,6 +13,8 @@ from equimargin.metrics.per_query import PerQuery, Ranking, group_means, of_quer
 
 Gain = Literal["exponential", "linear"]
 Discount = Literal["letor", "shifted"]
+ShortQueries = Literal["count", "zero"]
+"""Value of NDCG@k in a query of fewer than k documents: that of all its documents, or 0."""
 
 
 def ndcg(
@@ -23,13 +25,13 @@ def ndcg(
     gain: Gain = "exponential",
     discount: Discount = "letor",
     ties: Literal["average", "ordinal"] = "average",
+    short_queries: ShortQueries = "count",
 ) -> PerQuery:
     """Normalised discounted cumulative gain of the first k documents.
 
         NDCG@k = sum over i <= k of g(y_(i)) d(i) / I_k,      I_k the same sum of the documents by falling y
 
-    y_(i) is the relevance of the document that f has in place i. A query where no document has a gain counts 0, as in LETOR's evaluation
-    script, where a k beyond the last document is the last document, too.
+    y_(i) is the relevance of the document that f has in place i. A query where no document has a gain counts 0.
 
     Parameters
     ----------
@@ -37,8 +39,11 @@ def ndcg(
     gain : "exponential", 2^y - 1, or "linear", y.
     discount : "letor", 1 / log2(max(2, i)), or "shifted", 1 / log2(1 + i).
     ties : of documents with the same f: "average", the mean over their orders, or "ordinal", the order of the rows.
+    short_queries : of queries with fewer than k documents: "count", the NDCG of all documents, as most packages have it, or "zero", 0, as
+        the means of LETOR's evaluation scripts have it.
 
-    LETOR's script is the default with ties = "ordinal"; scikit-learn's `ndcg_score` is gain = "linear", discount = "shifted".
+    LETOR's scripts, of 3.0 and of 4.0, are ties = "ordinal", short_queries = "zero"; scikit-learn's `ndcg_score` is gain = "linear",
+    discount = "shifted". "What other packages mean", in the guide to rankings with queries, has more.
 
     Returns
     -------
@@ -46,13 +51,15 @@ def ndcg(
 
     Raises
     ------
-    ValueError : as in `concordance`, a negative relevance, k < 1, an unknown gain, discount or treatment of ties.
+    ValueError : as in `concordance`, a negative relevance, k < 1, an unknown gain, discount or treatment of ties or of short queries.
 
     Source: K, section 4.2, corrected: the document prints the ideal order in the numerator, too. F. McSherry and M. Najork, Computing
     information retrieval performance measures efficiently in the presence of tied scores (2008), for the mean over orders.
     """
     last, ratios = places(k), _ratios(gain, discount, ties)
-    return of_queries(_graded(y, f, qid), lambda y, f: float(ratios(y, f)[:last][-1]))
+    one_of("short_queries", short_queries, ("count", "zero"))
+    shortest = 0 if last is None or short_queries == "count" else last
+    return of_queries(_graded(y, f, qid), lambda y, f: float(ratios(y, f)[:last][-1]) if len(y) >= shortest else 0.0)
 
 
 def mean_ndcg(
@@ -63,7 +70,7 @@ def mean_ndcg(
     discount: Discount = "letor",
     ties: Literal["average", "ordinal"] = "average",
 ) -> PerQuery:
-    """LETOR's mean NDCG, the mean of NDCG@k over k = 1, ..., l_q, the documents of the query.
+    """The mean NDCG of LETOR 4.0, the mean of NDCG@k over k = 1, ..., l_q, the documents of the query.
 
     Parameters
     ----------

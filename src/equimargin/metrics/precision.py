@@ -26,7 +26,8 @@ def precision(
     Parameters
     ----------
     y : (n,) relevances.  f : (n,) decision values.  qid : (n,) queries; None: a single one.
-    k : None for all documents of a query; where it has fewer than k, all are retrieved.  threshold : relevant is y >= threshold.
+    k : None for all documents of a query; where it has fewer than k, all are retrieved, and their number divides. trec_eval and LETOR 4.0
+        divide by k, and LETOR 3.0 counts 0 there.  threshold : relevant is y >= threshold.
     ties : of documents with the same f: "average", the mean over their orders, or "ordinal", the order of the rows.
 
     Returns
@@ -87,12 +88,12 @@ def average_precision(
 
         AP = 1/R sum over the relevant documents of (relevant documents up to its place) / (its place)
 
-    A query without a relevant document counts 0, as in LETOR's evaluation script.
+    A query without a relevant document counts 0, as in LETOR's evaluation scripts.
 
     Parameters
     ----------
     y : (n,) relevances.  f : (n,) decision values.  qid : (n,) queries; None: a single one.  threshold : relevant is y >= threshold.
-    ties : of documents with the same f: "average", the mean over their orders; "ordinal", the order of the rows, as LETOR's script has
+    ties : of documents with the same f: "average", the mean over their orders; "ordinal", the order of the rows, as LETOR's scripts have
         them; "max", all in the last of their places, as scikit-learn's `average_precision_score` has them.
 
     Returns
