@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
 from scipy.stats import kendalltau
 from sklearn.metrics import average_precision_score
 
@@ -913,6 +914,21 @@ def test_the_square_of_an_exponential_is_no_rbf_kernel() -> None:
     gamma = -np.log(printed[1.0])
     assert RBF(gamma).block(np.array([[0.0]]), np.array([[1.0]]))[0, 0] == pytest.approx(printed[1.0])
     assert RBF(gamma).block(np.array([[0.0]]), np.array([[2.0]]))[0, 0] < printed[2.0] / 10
+
+
+def test_the_printed_rbf_kernel_is_that_of_laplace() -> None:
+    """K prints exp(-gamma |x - z|). The RBF kernel of T is a product over coordinates, the printed one is not; both are kernels."""
+    X = np.random.default_rng(0).normal(size=(12, 3))
+
+    def printed(A: Any, B: Any) -> Any:
+        return np.exp(-0.5 * cdist(A, B))
+
+    def is_a_product(k: Any) -> bool:
+        return np.allclose(k(X, X), np.prod([k(column, column) for column in X.T[..., None]], axis=0), rtol=1e-12)
+
+    assert is_a_product(RBF(0.5).block)
+    assert not is_a_product(printed)
+    assert all(np.linalg.eigvalsh(k(X, X))[0] > 0 for k in (RBF(0.5).block, printed))
 
 
 @some_kernel
