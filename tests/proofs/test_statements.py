@@ -65,6 +65,11 @@ UNIVERSAL = {
     "P.5.3.total": "any number of pairs",
     "P.5.1.alpha": "any ranking, solved anew at a large lambda",
     "P.4.size": "any relevances",
+    "P.figure1": "any number",
+    "P.3.ties": "any relevances and scores",
+    "P.6.roc": "any classes and scores",
+    "P.7.small": "any relevances of three levels",
+    "T.5.3.map": "any grades",
     "P.6.size": "any relevances",
 }
 """Statements that are true of all instances, not of optima alone, and what of: these are identities, bounds and counts."""

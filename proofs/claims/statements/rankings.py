@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from math import comb
 from random import Random
 
@@ -660,6 +660,48 @@ def a_product_with_a_linear_gram_matrix_takes_two_products(at: Labelled) -> bool
         if any(after - before != row[j] for after, before, row in zip(moved, f, Q, strict=True)):
             return False
     return f == [dot(row, beta) for row in Q]
+
+
+def wide(random: Random) -> Ranked:
+    """A few points of eight features, in a strict order."""
+    x = points(random, random.randint(3, 4), 8)
+    return of_pairs(x, list(combinations(range(len(x)), 2)), random.choice(COSTS))
+
+
+@statement("K.3.3.fewer", wide)
+def l_coefficients_do_for_n_weights(at: Ranked) -> bool:
+    """Where l < n, (3.12) with the linear kernel has its l variables in place of n, and the optimum of (3.11), from which w = X'beta."""
+    beta = coefficients(at)
+    f = through_weights(at.x, beta)
+    losses = sum((max(Fraction(0), 1 - f[i] + f[j]) for i, j in at.pairs), Fraction(0))
+    return len(beta) < len(at.w) and dot(beta, f) / 2 + cost(at) * losses == at.value and combined(beta, at.x) == at.w
+
+
+@dataclass(frozen=True)
+class Circled:
+    """A ranking of three points with all of its pairs, which depend on each other: 1 above 2 and 3, and 2 above 3."""
+
+    of: Ranked
+    t: Fraction
+
+    def objective(self, betahat: Sequence[Fraction]) -> Fraction:
+        """(3.15)."""
+        w = combined(betahat, [self.of.difference(r) for r in self.of.all])
+        losses = sum((max(Fraction(0), 1 - dot(w, self.of.difference(r))) for r in self.of.all), Fraction(0))
+        return dot(w, w) / 2 + cost(self.of) * losses
+
+
+def circled(random: Random) -> Circled:
+    """Three points, and a number by which coefficients are moved around the circle."""
+    of = of_pairs(points(random, 3), [(0, 1), (0, 2), (1, 2)], random.choice(COSTS))
+    return Circled(of, 2 * cost(of) + random.randint(1, 3))
+
+
+@statement("K.3.1.weaker", circled)
+def an_optimum_in_pairs_need_not_be_one_of_the_dual(at: Circled) -> bool:
+    """The multipliers are optimal for (3.15), and so they are when moved around the circle, where they leave the box of (2.4)."""
+    moved = [a + at.t * step for a, step in zip(at.of.alpha, (1, -1, 1), strict=True)]
+    return at.objective(at.of.alpha) == at.objective(moved) == at.of.value and not all(0 <= a <= cost(at.of) for a in moved)
 
 
 def through_weights(x: tuple[Vector, ...], beta: Vector) -> list[Fraction]:
