@@ -36,7 +36,7 @@ OUT = ROOT / "build" / "leaderboard.json"
 SECONDS = 10.0
 """CPU seconds that a fit may take."""
 AGAIN = "run this again when nobody else is at work; with --runs only the fits that waited are measured anew"
-"""What to do on a loaded machine."""
+"""Advice on a loaded machine."""
 
 
 def measured(entries: list[Package], chosen: list[Instance], folder: Path, seconds: float) -> list[Run]:

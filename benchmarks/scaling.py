@@ -66,7 +66,7 @@ PAIR_COST = 500.0
 
 @dataclass(frozen=True)
 class Measured:
-    """CPU seconds of a side on a number of points, those on the wall, and its memory in GB where it had a process of its own."""
+    """Seconds of a side on a number of points, and its memory in GB in a process of its own."""
 
     work: str
     side: str
@@ -83,7 +83,7 @@ def on_one_processor() -> None:
 
 
 def clocked(run: Callable[[], Any]) -> Timed:
-    """The seconds of a call; of the middle one of some where it is short."""
+    """Time a call, several times where it is short, and return the middle one."""
     times: list[Timed] = []
     while not times or (times[0].cpu < SHORT and len(times) < REPEATS):
         times.append(timed(run))
@@ -153,7 +153,7 @@ def ranked(n: int, solver: str) -> list[Measured]:
 
 
 def _solved(row: ranking.Row, solver: str) -> Any:
-    """The answer, the problem built on the clock."""
+    """Build the problem and solve it, both on the clock."""
     return solve(row.problem(), solver, tol=1e-6, time_limit=3 * LIMIT)
 
 

@@ -21,7 +21,7 @@ from typing import IO, Any
 import numpy as np
 
 from trust.instances import Instance
-from trust.load import LIMIT, share
+from trust.load import LIMIT_SHARE, share
 
 HERE = Path(__file__).parent
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
@@ -59,8 +59,10 @@ class Run:
     """What came of a package on an instance at a tolerance.
 
     rough : whether it is the package's loosest tolerance.  file : of its model.  seconds : of CPU, None where it failed.
-    done, claimed, dual : what it says (see `fits.Model`).  wall : seconds of the same fit on the wall.
-    failure : why there is no model, in words.  said : the end of what was written to standard error then.
+    done, claimed, dual : what it says (see `fits.Model`).
+    wall : seconds of the same fit on the wall.
+    failure : why there is no model.
+    said : the end of what was written to standard error then.
     """
 
     package: str
@@ -78,15 +80,15 @@ class Run:
 
 
 class Crash(Exception):
-    """A process that ended or fell silent, which may be nothing that the package did."""
+    """The end or silence of a process, which need not be the fault of the package."""
 
 
 class Broken(Exception):
-    """A package that came to no model on any instance."""
+    """The failure of a package on every instance."""
 
 
 def processors() -> list[int]:
-    """The processors that this process may use: fewer than the machine has where it was started on some of them only."""
+    """Return the processors that this process may use."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
 
 
@@ -97,7 +99,7 @@ def packages(table: Path = HERE / "packages.toml") -> list[Package]:
 
 
 class Worker:
-    """The process of a package, on one processor; what it writes to standard error goes to a file."""
+    """The process of a package, on one processor; its standard error goes to a file."""
 
     def __init__(self, processor: int, errors: IO[bytes]) -> None:
         self.command = [sys.executable, "-m", "trust.worker", str(processor), f"{GIGABYTES:g}"]
@@ -116,11 +118,12 @@ class Worker:
         return self.process
 
     def asked(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a request.
+        """Ask for an answer to a request.
 
         Raises
         ------
-        Crash : the process ended, or did not answer.
+        Crash
+            The process ended, or did not answer.
         """
         process, seconds = self.start(), float(request["seconds"])
         assert process.stdin is not None
@@ -152,7 +155,7 @@ class Worker:
         self.stop()
 
     def said(self) -> str:
-        """The end of what the process wrote to standard error."""
+        """Return the end of the standard error of the process."""
         self.errors.seek(0)
         return "\n".join(self.errors.read().decode("utf-8", errors="replace").strip().splitlines()[-LINES:])
 
@@ -187,12 +190,13 @@ def ended(status: int) -> str:
 def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float, processor: int) -> Iterator[Run]:
     """All runs of a package, the loosest tolerance first; one that failed is not tried at a tighter tolerance.
 
-    folder : of models and answers. What was answered there before is not asked again, but for what says more of the machine than of the
-    package: crashes, and fits that waited for their processor, are not kept.
+    folder : of models and answers. What was answered there before is not asked again. Crashes, and fits that waited for their processor,
+    are not kept: they say more of the machine than of the package.
 
     Raises
     ------
-    Broken : every run failed.
+    Broken
+        Every run failed.
     """
     found = []
     with tempfile.TemporaryFile() as errors, closing(Worker(processor, errors)) as worker:
@@ -213,7 +217,7 @@ def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float,
 
 
 def answered(worker: Worker, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to a request, from its folder where it is there, or what became of the process."""
+    """Take the answer to a request from its folder, or ask for it."""
     before = Path(request["file"] + ".json")
     if before.is_file():
         kept: dict[str, Any] = json.loads(before.read_text(encoding="utf-8"))
@@ -224,12 +228,12 @@ def answered(worker: Worker, request: Mapping[str, Any]) -> dict[str, Any]:
         return {"failure": str(crash), "said": worker.said()}
     if "failure" in answer:
         answer["said"] = worker.said()
-    if share(answer.get("seconds", 0.0), answer.get("wall", 0.0)) <= LIMIT:
+    if share(answer.get("seconds", 0.0), answer.get("wall", 0.0)) <= LIMIT_SHARE:
         before.write_text(json.dumps(answer), encoding="utf-8")
     return answer
 
 
 def said(run: Run) -> str:
-    """What a failed run wrote to standard error, and what to do."""
+    """Return the standard error of a failed run, and some advice."""
     wrote = f"it wrote to standard error:\n{run.said}\n" if run.said else "it wrote nothing to standard error; "
     return f"{wrote}mend its entry in benchmarks/trust/packages.toml, or name the other packages by --packages"

@@ -62,7 +62,7 @@ def printed(run: Callable[[], Any]) -> tuple[Any, str]:
 
 
 def fitted(fit: Fit) -> tuple[Timed, Model]:
-    """The seconds of a fit, of the middle one of some where it is short, and its model."""
+    """Fit, several times if that is short, and return the middle seconds and the model."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         first, text = printed(lambda: timed(fit.run))
@@ -93,7 +93,7 @@ def answer(request: dict[str, Any], fit: Fit) -> dict[str, Any]:
 
 
 def failed(failure: Exception) -> dict[str, Any]:
-    """The answer where a package raises an error: its first line; the traceback is printed."""
+    """Print a traceback, and return the first line of the error as the answer."""
     traceback.print_exception(failure)
     lines = str(failure).strip().splitlines() or [""]
     return {"failure": f"{type(failure).__name__}: {lines[0][:200]}"}

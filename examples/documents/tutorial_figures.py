@@ -177,9 +177,9 @@ def lost(noisy: Table, kind: str, k: int, machine: str) -> Array:
 
 
 def comparable(one: Array, other: Array) -> bool | None:
-    """Whether neither of two machines loses over twice what the other one loses on the same draws; None where neither is seen to lose.
+    """Say that neither machine loses over twice as much as the other on the same draws.
 
-    A mean is above 0 where it is so by two standard errors.
+    None stands for losses too small to be seen: a mean is above 0 where it is so by two standard errors.
     """
 
     def positive(values: Array) -> bool:

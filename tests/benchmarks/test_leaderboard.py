@@ -62,7 +62,7 @@ def test_a_package_that_ends_badly_ends_its_own_run_alone(
 ) -> None:
     (tmp_path / "brought.py").write_text(BROUGHT.format(small=small), encoding="utf-8")
     runs, Instance = modules["runs"], modules["instances"].Instance
-    monkeypatch.setattr(runs, "LIMIT", 1.0)  # whoever else is at work decides nothing here
+    monkeypatch.setattr(runs, "LIMIT_SHARE", 1.0)  # other programs decide nothing here
     chosen = [Instance("wine", "rbf hinge", 1.0), Instance("wine", "linear hinge", 1.0), Instance("wine", "rbf hinge", 100.0)]
     processor = runs.processors()[0]
     found = list(runs.runs(brought, chosen, tmp_path, 0.5, processor))
@@ -81,7 +81,7 @@ def test_a_package_that_ends_badly_ends_its_own_run_alone(
 
 @pytest.fixture
 def brought(modules: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """An entry for the package of BROUGHT, which lies in tmp_path."""
+    """Return an entry for the package of BROUGHT, which lies in tmp_path."""
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     return modules["runs"].Package("brought", "brought", "brought", "svc", (1e-1, 1e-3), {"rbf hinge": {"module": "brought"}})
 
@@ -108,7 +108,7 @@ def test_a_package_that_fails_everywhere_stops_the_page_and_shows_its_standard_e
 def test_packages_are_measured_on_the_processors_that_the_process_may_use(
     modules: dict[str, Any], brought: Any, leaderboard: Any, tmp_path: Path
 ) -> None:
-    """Where the command was started on one processor of two, processes were bound to a second one, and ended before their first line."""
+    """Started on one processor of two, the command bound processes to the second one, which ends them."""
     (tmp_path / "brought.py").write_text(BROUGHT.format(small="pass"), encoding="utf-8")
     chosen = [modules["instances"].Instance("wine", "rbf hinge", 1.0)]
     allowed = os.sched_getaffinity(0)

@@ -75,7 +75,7 @@ def test_a_command_saves_its_table_and_its_picture(tmp_path: Path) -> None:
 
 
 def test_sensitivities_are_compared_with_the_effect_and_not_with_one() -> None:
-    """T, Fig. 10: switched neighbours cost thousandths of accuracy; machines two hundredths apart may be very unlike."""
+    """T, Fig. 10: neighbours that are switched cost thousandths of the accuracy."""
     comparable = experiment("tutorial_figures").comparable
     spread = np.linspace(-1.0, 1.0, 30)
     lost = 0.002 + 0.0005 * spread

@@ -919,7 +919,7 @@ def test_the_square_of_an_exponential_is_no_rbf_kernel() -> None:
 
 
 def test_the_printed_rbf_kernel_is_that_of_laplace() -> None:
-    """K prints exp(-gamma |x - z|). The RBF kernel of T is a product over coordinates, the printed one is not; both are kernels."""
+    """K prints exp(-gamma |x - z|), a kernel that is no product over coordinates as the RBF one is."""
     X = np.random.default_rng(0).normal(size=(12, 3))
 
     def printed(A: Any, B: Any) -> Any:
@@ -975,11 +975,11 @@ def test_the_ranking_vector_has_both_points_of_a_pair() -> None:
     assert np.abs(alpha @ X[rows.preferred] - w).max() > 0.1
 
 
-# What the documents say of other methods
+# Other methods that the documents name
 
 
 def test_coupled_machines_of_every_two_classes_classify_many() -> None:
-    """T section 2: machines of two classes each, by the coupling of [13]; with every machine turned around they are wrong."""
+    """T section 2, by the coupling of [13]; machines that are turned around are wrong."""
     rng = np.random.default_rng(0)
     y = np.repeat(range(4), 15)
     X = rng.normal(size=(60, 2)) + 3 * np.array([[0, 0], [0, 1], [1, 0], [1, 1]])[y]
@@ -993,7 +993,7 @@ def test_coupled_machines_of_every_two_classes_classify_many() -> None:
 
 
 def one_norm_classifier(K: Any, y: Any, C: float) -> tuple[Any, Any]:
-    """alpha >= 0 of the least sum alpha + C sum xi with y_i (sum_j alpha_j y_j K_ij + b) >= 1 - xi_i, and these margins."""
+    """Minimise sum alpha + C sum xi, alpha >= 0; return alpha and the margins."""
     m, G = len(y), y[:, None] * K * y
     costs = np.concatenate([np.ones(m), [0.0], np.full(m, C)])
     bounds = [*[(0, None)] * m, (None, None), *[(0, None)] * m]
@@ -1002,7 +1002,7 @@ def one_norm_classifier(K: Any, y: Any, C: float) -> tuple[Any, Any]:
 
 
 def test_support_vectors_of_a_one_norm_classifier_are_fewer_and_need_not_be_close() -> None:
-    """T section 5.2: with the 2-norm none of them is beyond the margin, with the 1-norm some are far beyond it."""
+    """T section 5.2: none is beyond the margin with the 2-norm, some are with the 1-norm."""
     counts, far = np.zeros(2), 0
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -1020,10 +1020,12 @@ def test_support_vectors_of_a_one_norm_classifier_are_fewer_and_need_not_be_clos
 
 
 def boosted(H: Any, pairs: Any, rounds: int) -> Any:
-    """RankBoost (Freund et al. 2003): the sum of weak rankings, columns of H from 0 to 1, each the best one for weights of pairs.
+    """Add up weak rankings, columns of H from 0 to 1, as RankBoost does (Freund et al. 2003).
 
-    A pair (i, j), i above j, has its weight multiplied by exp(-a (h_i - h_j)), where a = 1/2 log((1 + r) / (1 - r)), and r is the sum of
-    weight times h_i - h_j over the pairs.
+    Each is the best one for weights of the pairs.
+
+    A pair (i, j), i above j, has its weight multiplied by exp(-a (h_i - h_j)). There
+    a = 1/2 log((1 + r) / (1 - r)), and r is the sum of weight times h_i - h_j over the pairs.
     """
     D = H[pairs[:, 0]] - H[pairs[:, 1]]
     weights, score = np.full(len(D), 1 / len(D)), np.zeros(len(H))
@@ -1038,12 +1040,12 @@ def boosted(H: Any, pairs: Any, rounds: int) -> Any:
 
 
 def test_boosted_weak_rankings_misrank_fewer_pairs_than_the_best_of_them() -> None:
-    """P section 1 on RankBoost: weak rankings are stumps of one coordinate; one round has the best of them alone."""
+    """P section 1 on RankBoost, with stumps of one coordinate as weak rankings."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
     f = X @ [1.0, -1.0, 0.5, 0.5]
     pairs = np.argwhere(f[:, None] > f)
-    H = np.hstack([X > cut for cut in np.linspace(-1, 1, 5)]).astype(float)
+    H = np.hstack([np.greater(X, cut) for cut in np.linspace(-1, 1, 5)]).astype(float)
     misranked = {rounds: float((np.diff(boosted(H, pairs, rounds)[pairs[:, ::-1]]) <= 0).mean()) for rounds in (1, 5, 50)}
     assert misranked[50] < misranked[5] < misranked[1]
     assert misranked[50] < 0.1
@@ -1053,7 +1055,7 @@ def test_boosted_weak_rankings_misrank_fewer_pairs_than_the_best_of_them() -> No
 
 @pytest.mark.parametrize("method", ["CG", "BFGS", "L-BFGS-B"])
 def test_methods_for_any_smooth_function_minimise_3_13(method: str) -> None:
-    """K section 3.2: "almost all unconstrained optimization methods can be applied"; of (3.13), of which (3.12) is not smooth."""
+    """K section 3.2: "almost all unconstrained optimization methods can be applied"."""
     problem = as_a(MarginProblem, sample_problem("rank.l2", rbf(0.4), 0))
     K, A = problem.gram.dense, problem.rows.matrix
 

@@ -68,7 +68,6 @@ UNIVERSAL = {
     "P.figure1": "any number",
     "P.3.ties": "any relevances and scores",
     "P.6.roc": "any classes and scores",
-    "P.7.small": "any relevances of three levels",
     "T.5.3.map": "any grades",
     "P.6.size": "any relevances",
 }

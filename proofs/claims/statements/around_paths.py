@@ -1,4 +1,4 @@
-"""What document P says around its path: graphs and ties of rankings, boundaries, other methods, and how small its systems stay."""
+"""Document P around its path: graphs, ties, boundaries, other methods, and sizes of systems."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Steps:
     step: int
 
 
-def steps(random: Random) -> Steps:
-    """A number near 1, where the hinge bends, or further away."""
+def _steps(random: Random) -> Steps:
+    """Draw a number near 1, where the hinge bends, or further away."""
     return Steps(Fraction(random.randint(-12, 16), 2), random.randint(1, 3))
 
 
-@statement("P.figure1", steps)
+@statement("P.figure1", _steps)
 def the_hinge_is_piecewise_linear_and_the_square_is_not(at: Steps) -> bool:
     """Second differences of max(0, 1 - u) are 0 but across u = 1, where they are above 0; those of u^2 are 2 step^2 everywhere."""
     low, high = at.u - at.step, at.u + at.step
@@ -37,20 +37,20 @@ def the_hinge_is_piecewise_linear_and_the_square_is_not(at: Steps) -> bool:
 
 @dataclass(frozen=True)
 class Graph:
-    """Documents with relevances and queries, and the edges from every document to those of its query that are less relevant."""
+    """Relevances and queries of documents, and edges to less relevant ones."""
 
     y: tuple[int, ...]
     q: tuple[int, ...]
     edges: tuple[tuple[int, int], ...]
 
 
-def graph(random: Random) -> Graph:
-    """Documents of one or two queries."""
+def _graph(random: Random) -> Graph:
+    """Draw documents of one or two queries."""
     drawn = labelled(random)
     return Graph(drawn.y, drawn.q, drawn.pairs)
 
 
-@statement("P.figure2", graph)
+@statement("P.figure2", _graph)
 def a_query_induces_an_acyclic_graph(at: Graph) -> bool:
     """Edges are of one query, and documents without an edge to them can be taken away until none is left: there is no circle."""
     left = set(range(len(at.y)))
@@ -60,24 +60,25 @@ def a_query_induces_an_acyclic_graph(at: Graph) -> bool:
 
 
 @dataclass(frozen=True)
-class Scored:
+class Scores:
     """Relevances of a few documents, and their scores, with equal ones among them."""
 
     y: tuple[int, ...]
     f: tuple[int, ...]
 
 
-def scored(random: Random) -> Scored:
-    """Two to five documents."""
+def _scores(random: Random) -> Scores:
+    """Draw two to five documents."""
     n = random.randint(2, 5)
-    return Scored(tuple(random.randint(0, 2) for _ in range(n)), tuple(random.randint(0, 2) for _ in range(n)))
+    return Scores(tuple(random.randint(0, 2) for _ in range(n)), tuple(random.randint(0, 2) for _ in range(n)))
 
 
-@statement("P.3.ties", scored)
-def a_tie_that_is_resolved_at_random_violates_half_a_pair(at: Scored) -> bool:
+@statement("P.3.ties", _scores)
+def a_tie_that_is_resolved_at_random_violates_half_a_pair(at: Scores) -> bool:
     """Over all permutations sorted by f, the mean of violated preferences is those that f has the wrong way round and half of its ties."""
     n = range(len(at.y))
     pairs = [(i, j) for i in n for j in n if at.y[i] > at.y[j]]
+    # a permutation lists the documents from the first to the last place
     orders = [p for p in permutations(n) if all(at.f[a] >= at.f[b] for a, b in pairwise(p))]
     violated = sum(order.index(i) > order.index(j) for order in orders for i, j in pairs)
     wrong, tied = sum(at.f[i] < at.f[j] for i, j in pairs), sum(at.f[i] == at.f[j] for i, j in pairs)
@@ -85,36 +86,36 @@ def a_tie_that_is_resolved_at_random_violates_half_a_pair(at: Scored) -> bool:
 
 
 @dataclass(frozen=True)
-class Parted:
+class TwoClasses:
     """Points of two classes, both there, and scores."""
 
     y: tuple[bool, ...]
     f: tuple[int, ...]
 
-    def errors(self, threshold: int) -> int:
-        """Points on the wrong side of a threshold."""
+    def _errors(self, threshold: int) -> int:
+        """Count the points on the wrong side of a threshold."""
         return sum((f > threshold) != y for y, f in zip(self.y, self.f, strict=True))
 
-    def place(self, threshold: int) -> tuple[Fraction, Fraction]:
-        """The place on the ROC curve: the shares of negative and of positive points above the threshold."""
+    def _place(self, threshold: int) -> tuple[Fraction, Fraction]:
+        """Return the shares of negative and of positive points above a threshold."""
         above = [[f > threshold for y, f in zip(self.y, self.f, strict=True) if y == wanted] for wanted in (False, True)]
         return Fraction(sum(above[0]), len(above[0])), Fraction(sum(above[1]), len(above[1]))
 
 
-def parted(random: Random) -> Parted:
-    """Scores that are higher for positive points as a rule, moved by any number."""
+def _two_classes(random: Random) -> TwoClasses:
+    """Draw scores that are higher for positive points as a rule, moved by any number."""
     y, moved = (False, True, *(random.random() < 0.5 for _ in range(random.randint(1, 6)))), random.randint(-4, 4)
-    return Parted(y, tuple(random.randint(-3, 3) + 2 * wanted + moved for wanted in y))
+    return TwoClasses(y, tuple(random.randint(-3, 3) + 2 * wanted + moved for wanted in y))
 
 
-@statement("P.6.roc", parted)
-def the_roc_curve_has_the_best_boundary(at: Parted) -> bool:
+@statement("P.6.roc", _two_classes)
+def the_roc_curve_has_the_best_boundary(at: TwoClasses) -> bool:
     """Errors are n_- (false positives) + n_+ (1 - true positives) at a place of the curve: the best place has no more than zero has."""
     positive = sum(at.y)
     negative = len(at.y) - positive
-    places = {threshold: at.place(threshold) for threshold in (min(at.f) - 1, *at.f)}
+    places = {threshold: at._place(threshold) for threshold in (min(at.f) - 1, *at.f)}
     errors = {threshold: negative * false + positive * (1 - true) for threshold, (false, true) in places.items()}
-    return all(at.errors(threshold) == count for threshold, count in errors.items()) and min(errors.values()) <= at.errors(0)
+    return all(at._errors(threshold) == count for threshold, count in errors.items()) and min(errors.values()) <= at._errors(0)
 
 
 @dataclass(frozen=True)
@@ -125,14 +126,14 @@ class Magnitudes:
     y: Vector
     w: Vector
 
-    def cost(self, w: Vector) -> Fraction:
-        """The loss of MPRank: sum over pairs of the squared difference of w.(x_i - x_j) and y_i - y_j."""
+    def _cost(self, w: Vector) -> Fraction:
+        """Sum the squared differences of w.(x_i - x_j) and y_i - y_j, the loss of MPRank."""
         pairs = [(i, j) for i in range(len(self.y)) for j in range(i)]
         return sum(((dot(w, minus(self.x[i], self.x[j])) - self.y[i] + self.y[j]) ** 2 for i, j in pairs), Fraction(0))
 
 
-def magnitudes(random: Random) -> Magnitudes:
-    """Points of which two differ in their labels at least."""
+def _magnitudes(random: Random) -> Magnitudes:
+    """Draw points with two different labels at least."""
     while True:
         x, w = points(random, random.randint(3, 5)), points(random, 1)[0]
         y = tuple(dot(w, point) for point in x)
@@ -140,30 +141,30 @@ def magnitudes(random: Random) -> Magnitudes:
             return Magnitudes(x, y, w)
 
 
-@statement("P.intro.mprank", magnitudes)
+@statement("P.intro.mprank", _magnitudes)
 def a_loss_of_magnitudes_asks_for_more_than_the_order(at: Magnitudes) -> bool:
     """w has the labels' order and costs nothing; 2w has the same order, and costs the sum of all squared distances of labels."""
     apart = sum(((a - b) ** 2 for i, a in enumerate(at.y) for b in at.y[:i]), Fraction(0))
-    return at.cost(at.w) == 0 < apart == at.cost(tuple(2 * v for v in at.w))
+    return at._cost(at.w) == 0 < apart == at._cost(tuple(2 * v for v in at.w))
 
 
 @dataclass(frozen=True)
-class Growing:
-    """A regular symmetric matrix, whose leading blocks are those of the sets I_alpha as pairs enter."""
+class Blocks:
+    """A regular symmetric matrix; its leading blocks are those of sets that pairs enter."""
 
     rows: tuple[Vector, ...]
 
 
-def growing(random: Random) -> Growing:
-    """A A' + 1, of a few integers A."""
+def _blocks(random: Random) -> Blocks:
+    """Draw A A' + 1 of a few integers A."""
     k = random.randint(2, 6)
     A = [list(point) for point in points(random, k, k)]
     product = multiplied(A, transposed(A))
-    return Growing(tuple(tuple(v + (i == j) for j, v in enumerate(row)) for i, row in enumerate(product)))
+    return Blocks(tuple(tuple(v + (i == j) for j, v in enumerate(row)) for i, row in enumerate(product)))
 
 
-def bordered(inverse: list[list[Fraction]], column: list[Fraction], corner: Fraction) -> tuple[list[list[Fraction]], int]:
-    """The inverse of a matrix with one row and column more, from that without them, and the multiplications that it took."""
+def _bordered(inverse: list[list[Fraction]], column: list[Fraction], corner: Fraction) -> tuple[list[list[Fraction]], int]:
+    """Update an inverse by one row and column, and count the multiplications."""
     count = 0
 
     def times(a: Fraction, b: Fraction) -> Fraction:
@@ -178,12 +179,12 @@ def bordered(inverse: list[list[Fraction]], column: list[Fraction], corner: Frac
     return [[*row, -a] for row, a in zip(grown, scaled, strict=True)] + [[*(-a for a in scaled), over]], count
 
 
-@statement("P.5.3.sherman", growing)
-def an_inverse_is_updated_in_square_time(at: Growing) -> bool:
+@statement("P.5.3.sherman", _blocks)
+def an_inverse_is_updated_in_square_time(at: Blocks) -> bool:
     """As a pair enters, the inverse of k + 1 rows comes of that of k by 2 k (k + 1) multiplications, and is the inverse."""
     inverse: list[list[Fraction]] = []
     for k in range(len(at.rows)):
-        inverse, count = bordered(inverse, list(at.rows[k][:k]), at.rows[k][k])
+        inverse, count = _bordered(inverse, list(at.rows[k][:k]), at.rows[k][k])
         block = [list(row[: k + 1]) for row in at.rows[: k + 1]]
         identity = [[Fraction(i == j) for j in range(k + 1)] for i in range(k + 1)]
         if count != 2 * k * (k + 1) or multiplied(block, inverse) != identity:

@@ -336,8 +336,8 @@ def there_is_a_solution_where_the_data_are_separable(at: Labelled) -> bool:
     return at.feasible == (max(up) < min(down) or max(down) < min(up))
 
 
-def least_distances(at: Classes, w: Vector, b: Fraction) -> tuple[Fraction, Fraction]:
-    """The least signed distances of both classes from w.x = b, each times |w|: first of the class 1."""
+def _least_distances(at: Classes, w: Vector, b: Fraction) -> tuple[Fraction, Fraction]:
+    """Return |w| times the least signed distance of either class from w.x = b."""
     F = [dot(w, x) - b for x in at.x]
     return min(f for f, y in zip(F, at.y, strict=True) if y == 1), min(-f for f, y in zip(F, at.y, strict=True) if y == -1)
 
@@ -348,7 +348,7 @@ def many_lines_separate_and_have_smaller_margins(at: Classes) -> bool:
     across = (-at.w[1], at.w[0])
     for part in (Fraction(-1, 100), Fraction(1, 200), Fraction(1, 100)):
         turned = combined((Fraction(1), part / dot(at.w, at.w)), (at.w, across))
-        least = min(least_distances(at, turned, at.b))
+        least = min(_least_distances(at, turned, at.b))
         if not 0 < least**2 / dot(turned, turned) < 1 / dot(at.w, at.w):
             return False
     return True
@@ -358,7 +358,7 @@ def many_lines_separate_and_have_smaller_margins(at: Classes) -> bool:
 def the_hyperplane_is_as_far_from_both_classes_as_one_can_be(at: Classes) -> bool:
     """The closest points of both classes are at the distance 1 / |w|, and half of the gap in any direction of small integers is no more."""
     for d in product(map(Fraction, range(-3, 4)), repeat=2):
-        half = sum(least_distances(at, d, Fraction(0))) / 2
+        half = sum(_least_distances(at, d, Fraction(0))) / 2
         if half > 0 and half**2 * dot(at.w, at.w) > dot(d, d):
             return False
-    return least_distances(at, at.w, at.b) == (1, 1)
+    return set(_least_distances(at, at.w, at.b)) == {1}

@@ -286,8 +286,8 @@ def pairwise_accuracy_counts_strict_pairs(at: Order) -> bool:
     return Fraction(at.concordant, at.pairs) == 1 - Fraction(discordant, at.pairs)
 
 
-def average_precision(grades: tuple[int, ...], threshold: int) -> Fraction:
-    """The mean over the documents of a grade from a threshold on of the share of such documents down to their place."""
+def _average_precision(grades: tuple[int, ...], threshold: int) -> Fraction:
+    """Average the precision at the places of documents with a grade from a threshold on."""
     places = [place for place, grade in enumerate(grades, start=1) if grade >= threshold]
     return sum((Fraction(count, place) for count, place in enumerate(places, start=1)), Fraction(0)) / len(places)
 
@@ -298,13 +298,14 @@ def average_precision_has_two_classes_and_gains_have_levels(at: Graded) -> bool:
 
     A gain with falling discounts, here 1 / place, notices all that have different grades.
     """
+    # every swap of two documents is tried with either threshold
     gain = sum(Fraction(2**y - 1, place) for place, y in enumerate(at.grades, start=1))
     for i, j in combinations(range(len(at.grades)), 2):
         other = list(at.grades)
         other[i], other[j] = other[j], other[i]
         for threshold in (1, 2):
             alike = (at.grades[i] >= threshold) == (at.grades[j] >= threshold)
-            if (average_precision(tuple(other), threshold) == average_precision(at.grades, threshold)) != alike:
+            if (_average_precision(tuple(other), threshold) == _average_precision(at.grades, threshold)) != alike:
                 return False
         if (sum(Fraction(2**y - 1, place) for place, y in enumerate(other, start=1)) == gain) != (at.grades[i] == at.grades[j]):
             return False

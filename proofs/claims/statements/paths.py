@@ -349,13 +349,13 @@ def levels(random: Random) -> Levels:
     return Levels(tuple(level for level in range(3) for _ in range(random.randint(2, 3))))
 
 
-def one_above(random: Random) -> Levels:
-    """One point above ten or more that are equal, or two levels of as many points each."""
+def _one_above(random: Random) -> Levels:
+    """Draw one point above ten or more equal ones, or two levels of as many points."""
     n = random.randint(10, 20)
     return Levels((1, *(0 for _ in range(n))) if random.random() < 0.5 else (*(1 for _ in range(n)), *(0 for _ in range(n))))
 
 
-@statement("P.6.size", one_above)
+@statement("P.6.size", _one_above)
 def preferences_grow_as_the_square_where_shares_stay(at: Levels) -> bool:
     """Twice as many points of every level have four times as many preferences, and never more than n (n - 1) / 2."""
     return len(Levels(at.y * 2).all_pairs) == 4 * len(at.all_pairs) <= 4 * comb(len(at.y), 2)
@@ -447,28 +447,28 @@ def the_points_are_those_of_the_column_of_instances(at: Split) -> bool:
 
 
 @dataclass(frozen=True)
-class Tested:
+class TestSet:
     """The classes of a test set of Table 2, and its constraints as they are printed."""
 
     of: Levels
     constraints: int
 
 
-def tested(random: Random) -> Tested:
-    """Mixtures, Diabetes or Cancer, whose test set has both classes, split as one likes."""
+def _test_set(random: Random) -> TestSet:
+    """Draw a split into two classes of the test set of Mixtures, Diabetes or Cancer."""
     size = random.choice((50, 192, 142))
     first = random.randint(1, size - 1)
-    return Tested(Levels((*(0 for _ in range(first)), *(1 for _ in range(size - first)))), size)
+    return TestSet(Levels((*(0 for _ in range(first)), *(1 for _ in range(size - first)))), size)
 
 
-@statement("P.table2.test", tested)
-def a_test_set_of_two_classes_has_one_pair_less_than_points(at: Tested) -> bool:
+@statement("P.table2.test", _test_set)
+def a_test_set_of_two_classes_has_one_pair_less_than_points(at: TestSet) -> bool:
     """The reduced pairs of two classes are a tree on the points, whatever the split."""
     return len(at.of.edges) == len(at.of.y) - 1
 
 
 @as_printed("P.table2.test")
-def a_test_set_has_as_many_pairs_as_points(at: Tested) -> bool:
+def a_test_set_has_as_many_pairs_as_points(at: TestSet) -> bool:
     """The printed numbers of points and of pairs are equal."""
     return len(at.of.edges) == at.constraints
 

@@ -53,33 +53,33 @@ def a_point_is_above_itself(at: Ranked) -> bool:
 
 
 @dataclass(frozen=True)
-class Weak:
-    """Documents in a weak order, and the optimum of their ranking: y is the place of a document, with equal places among them."""
+class WeakOrder:
+    """Documents with equal relevances among them, and the optimum of their ranking."""
 
     x: tuple[Vector, ...]
     y: tuple[int, ...]
     C: Fraction
     value: Fraction
 
-    def optimum(self, above: Callable[[int, int], bool]) -> Fraction:
-        """The optimum of (84) with a row for every two documents of which the first is above the second."""
+    def _optimum(self, above: Callable[[int, int], bool]) -> Fraction:
+        """Return the optimum of (84) with a row for every two documents in a relation."""
         pairs = [(i, j) for i, j in permutations(range(len(self.y)), 2) if above(self.y[i], self.y[j])]
         return of_pairs(self.x, pairs, float(self.C)).value
 
 
-def weak(random: Random) -> Weak:
-    """A few documents, two of which at least are equal, and two different."""
+def _weak_order(random: Random) -> WeakOrder:
+    """Draw a few documents, two of them equal, and two different."""
     x, C = points(random, random.randint(3, 5)), random.choice(COSTS)
     y = (0, 0, 1, *(random.randint(0, 2) for _ in x[3:]))
     optimum = solved(ranking([[float(v) for v in point] for point in x], list(y), C=C))
     assert optimum.value is not None
-    return Weak(x, y, Fraction(C), optimum.value)
+    return WeakOrder(x, y, Fraction(C), optimum.value)
 
 
-@statement("T.4.weak", weak)
-def a_weak_order_is_ranked_by_its_strict_pairs(at: Weak) -> bool:
+@statement("T.4.weak", _weak_order)
+def a_weak_order_is_ranked_by_its_strict_pairs(at: WeakOrder) -> bool:
     """A row (85) for every two documents of which one is strictly above the other has the optimum, and one more for equal ones has not."""
-    return at.optimum(lambda a, b: a > b) == at.value < at.optimum(lambda a, b: a >= b)
+    return at._optimum(lambda a, b: a > b) == at.value < at._optimum(lambda a, b: a >= b)
 
 
 @statement("T.84", ranked)
@@ -283,13 +283,13 @@ def pairs_are_of_one_query_and_of_different_labels(at: Labelled) -> bool:
     return len(at.pairs) == of_queries - of_labels and all((j, i) not in at.pairs for i, j in at.pairs)
 
 
-def untied(random: Random) -> Labelled:
-    """Documents of one query in a strict order."""
+def _strict_order(random: Random) -> Labelled:
+    """Draw documents of one query in a strict order."""
     y = random.sample(range(20), random.randint(2, 20))
     return Labelled(points(random, len(y)), tuple(y), (1,) * len(y))
 
 
-@statement("K.1.many", untied)
+@statement("K.1.many", _strict_order)
 def pairs_may_be_half_a_square(at: Labelled) -> bool:
     """p is l (l - 1) / 2 where all documents are of one query and no two labels are equal, and then no pair could be more."""
     return len(at.pairs) == comb(len(at.y), 2)
@@ -611,8 +611,8 @@ class Plain:
     value: Fraction
     alpha: Vector
 
-    def objective(self, beta: Sequence[Fraction]) -> Fraction:
-        """(3.14), with Qbar_ij = y_i y_j x_i.x_j."""
+    def _objective(self, beta: Sequence[Fraction]) -> Fraction:
+        """Evaluate (3.14), with Qbar_ij = y_i y_j x_i.x_j."""
         signed = [b * s for b, s in zip(beta, self.y, strict=True)]
         w = combined(signed, self.x)
         margins = [s * dot(w, x) for s, x in zip(self.y, self.x, strict=True)]
@@ -620,7 +620,7 @@ class Plain:
 
 
 def plain(random: Random) -> Plain:
-    """Points of both classes."""
+    """Draw points of both classes."""
     x = points(random, random.randint(2, 5))
     y, C = (-1, 1, *(random.choice((-1, 1)) for _ in x[2:])), random.choice(COSTS)
     optimum = solved(classification([[float(v) for v in point] for point in x], list(y), C, bias=False))
@@ -631,13 +631,13 @@ def plain(random: Random) -> Plain:
 @statement("K.3.14", plain)
 def the_coefficients_of_314_are_the_multipliers(at: Plain) -> bool:
     """betabar = alphabar has in (3.14) the optimum of (2.3)."""
-    return at.objective(at.alpha) == at.value
+    return at._objective(at.alpha) == at.value
 
 
 @as_printed("K.3.14")
 def the_coefficients_of_314_are_signed_multipliers(at: Plain) -> bool:
     """betabar_i = y_i alphabar_i, which is alphabar_i = y_i betabar_i."""
-    return at.objective([a * s for a, s in zip(at.alpha, at.y, strict=True)]) == at.value
+    return at._objective([a * s for a, s in zip(at.alpha, at.y, strict=True)]) == at.value
 
 
 @statement("K.3.13.smooth", kernelized)
@@ -662,13 +662,13 @@ def a_product_with_a_linear_gram_matrix_takes_two_products(at: Labelled) -> bool
     return f == [dot(row, beta) for row in Q]
 
 
-def wide(random: Random) -> Ranked:
-    """A few points of eight features, in a strict order."""
+def _wide(random: Random) -> Ranked:
+    """Draw a few points of eight features, in a strict order."""
     x = points(random, random.randint(3, 4), 8)
     return of_pairs(x, list(combinations(range(len(x)), 2)), random.choice(COSTS))
 
 
-@statement("K.3.3.fewer", wide)
+@statement("K.3.3.fewer", _wide)
 def l_coefficients_do_for_n_weights(at: Ranked) -> bool:
     """Where l < n, (3.12) with the linear kernel has its l variables in place of n, and the optimum of (3.11), from which w = X'beta."""
     beta = coefficients(at)
@@ -678,30 +678,30 @@ def l_coefficients_do_for_n_weights(at: Ranked) -> bool:
 
 
 @dataclass(frozen=True)
-class Circled:
-    """A ranking of three points with all of its pairs, which depend on each other: 1 above 2 and 3, and 2 above 3."""
+class Circle:
+    """A ranking of three points with all of its pairs, which depend on each other."""
 
     of: Ranked
     t: Fraction
 
-    def objective(self, betahat: Sequence[Fraction]) -> Fraction:
-        """(3.15)."""
+    def _objective(self, betahat: Sequence[Fraction]) -> Fraction:
+        """Evaluate (3.15)."""
         w = combined(betahat, [self.of.difference(r) for r in self.of.all])
         losses = sum((max(Fraction(0), 1 - dot(w, self.of.difference(r))) for r in self.of.all), Fraction(0))
         return dot(w, w) / 2 + cost(self.of) * losses
 
 
-def circled(random: Random) -> Circled:
-    """Three points, and a number by which coefficients are moved around the circle."""
+def _circle(random: Random) -> Circle:
+    """Draw three points, and by how much to move coefficients around the circle."""
     of = of_pairs(points(random, 3), [(0, 1), (0, 2), (1, 2)], random.choice(COSTS))
-    return Circled(of, 2 * cost(of) + random.randint(1, 3))
+    return Circle(of, 2 * cost(of) + random.randint(1, 3))
 
 
-@statement("K.3.1.weaker", circled)
-def an_optimum_in_pairs_need_not_be_one_of_the_dual(at: Circled) -> bool:
+@statement("K.3.1.weaker", _circle)
+def an_optimum_in_pairs_need_not_be_one_of_the_dual(at: Circle) -> bool:
     """The multipliers are optimal for (3.15), and so they are when moved around the circle, where they leave the box of (2.4)."""
     moved = [a + at.t * step for a, step in zip(at.of.alpha, (1, -1, 1), strict=True)]
-    return at.objective(at.of.alpha) == at.objective(moved) == at.of.value and not all(0 <= a <= cost(at.of) for a in moved)
+    return at._objective(at.of.alpha) == at._objective(moved) == at.of.value and not all(0 <= a <= cost(at.of) for a in moved)
 
 
 def through_weights(x: tuple[Vector, ...], beta: Vector) -> list[Fraction]:
