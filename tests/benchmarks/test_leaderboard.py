@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -203,6 +204,19 @@ def test_a_model_of_another_size_or_that_is_not_finite_is_a_failure(answered: An
         result = modules["judge"].judged(replace(run, file=tmp_path / "bad.npz"), problem, optimum)
         assert result.excess is None
         assert words in result.wrong
+
+
+def test_the_published_page_is_of_the_tool_and_of_packages_that_work(modules: dict[str, Any]) -> None:
+    """On every kind of problem each package came to a model at least once."""
+    page, text = modules["page"], (ROOT / "docs" / modules["page"].NAME).read_text(encoding="utf-8")
+    assert text.startswith(page.INTRODUCTION.format(seconds=10, ranked=page.RANKED))
+    assert re.search(r"^\*Measured on \d+ \w+ \d{4}, \w+, Python [\d.]+, load [\d.]+ on \d+ processors: ", text, re.MULTILINE)
+    problems = [int(number) for number in re.findall(r"^(\d+) problems; ", text, re.MULTILINE)]
+    tables = [part.split("\n## ")[0] for part in text.split(" problems; ")[1:]]
+    for number, table in zip(problems, tables, strict=True):
+        failures = [int(line.split(" | ")[5]) for line in table.splitlines() if re.match(r"\| \d", line)]
+        assert len(failures) > 4
+        assert max(failures) < number
 
 
 def test_the_page_ranks_by_time_and_counts_a_problem_that_is_not_solved_as_the_limit(answered: Any, modules: dict[str, Any]) -> None:
