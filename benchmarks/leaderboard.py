@@ -7,13 +7,13 @@ one processor and one thread, in a process of its own with limits of time and me
 rounding counted, and set against the proven interval of the optimum. Neither the status nor the objective that a package prints is
 believed; where one of them cannot be true, the page says so. All figures go to build/leaderboard.json, the page and its picture to docs/.
 With `--runs FOLDER` a command that was ended goes on where it was: give it the same folder again.
+A package that fails everywhere, and a machine on which others are at work (`trust/load.py`), end the command without a page.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import tempfile
 import time
@@ -28,32 +28,35 @@ from threadpoolctl import threadpool_limits
 from trust import page
 from trust.instances import DATA, FILES, Instance, data, instances, present
 from trust.judge import Judged, judged, optimum_of, problem_of
-from trust.runs import Package, Run, packages, runs
+from trust.load import refuse_load
+from trust.runs import Broken, Package, Run, packages, processors, runs
 
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "build" / "leaderboard.json"
 SECONDS = 10.0
 """CPU seconds that a fit may take."""
+AGAIN = "run this again when nobody else is at work; with --runs only the fits that waited are measured anew"
+"""Advice on a loaded machine."""
 
 
 def measured(entries: list[Package], chosen: list[Instance], folder: Path, seconds: float) -> list[Run]:
     """All runs, of as many packages at once as there are processors, two at most."""
-    processors: SimpleQueue[int] = SimpleQueue()
-    for processor in range(min(2, os.cpu_count() or 1)):
-        processors.put(processor)
+    free: SimpleQueue[int] = SimpleQueue()
+    for processor in processors()[:2]:
+        free.put(processor)
 
     def all_of(package: Package) -> list[Run]:
-        processor = processors.get()
+        processor = free.get()
         start = time.monotonic()
         try:
             found = list(runs(package, chosen, folder, seconds, processor))
         finally:
-            processors.put(processor)
+            free.put(processor)
         failed = sum(bool(run.failure) for run in found)
         print(f"{package.name:24s} {len(found):4d} runs, {failed:3d} failed, {time.monotonic() - start:6.1f} s", flush=True)
         return found
 
-    with ThreadPoolExecutor(processors.qsize()) as pool:
+    with ThreadPoolExecutor(free.qsize()) as pool:
         return [run for found in pool.map(all_of, entries) for run in found]
 
 
@@ -100,7 +103,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as empty, threadpool_limits(1):
         folder = arguments.runs or Path(empty)
         folder.mkdir(parents=True, exist_ok=True)
-        results = verdicts(measured(there, chosen, folder, arguments.seconds))
+        try:
+            found = measured(there, chosen, folder, arguments.seconds)
+        except Broken as broken:
+            raise SystemExit(str(broken)) from None
+        refuse_load(sum(run.seconds or 0.0 for run in found), sum(run.wall for run in found), AGAIN)
+        results = verdicts(found)
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(record(results), indent=1) + "\n", encoding="utf-8")
     page.written(arguments.page, there, results, arguments.seconds)

@@ -25,9 +25,6 @@ SHIFT = 1e-3
 """CPU seconds added to every time before its logarithm is taken, so that differences of microseconds do not decide."""
 TITLES = {"linear hinge": "Linear, hinge", "linear squared_hinge": "Linear, squared hinge", "rbf hinge": "RBF kernel, hinge"}
 
-LOADED = """
-*Others were at work on the machine: times, and failures for want of time, are provisional. Distances to the optimum are proven.*
-"""
 INTRODUCTION = """# Leaderboard of trust
 
 How fast are packages for support vector machines, and how far are their models from the optimum? Every package solves the same problems at
@@ -155,7 +152,7 @@ def wrongs(results: list[Judged]) -> Iterator[str]:
 def circumstances(entries: list[Package], results: list[Judged]) -> str:
     """What was measured where."""
     sets = "; ".join(dict.fromkeys(result.run.instance.data for result in results))
-    return f"\n*{measured_with(entries)}. Data sets: {sets}.*\n" + LOADED * loaded()
+    return f"\n*{measured_with(entries)}. Data sets: {sets}.*\n"
 
 
 def measured_with(entries: list[Package]) -> str:
@@ -164,11 +161,6 @@ def measured_with(entries: list[Package]) -> str:
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names if name != "equimargin")
     machine = f"{platform.machine()}, Python {platform.python_version()}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
     return f"Measured on {date.today():%d %B %Y}, {machine}: {versions}"
-
-
-def loaded() -> bool:
-    """Whether others are at work on the machine."""
-    return os.getloadavg()[0] > (os.cpu_count() or 1)
 
 
 def draw(results: list[Judged], entries: list[Package], file: Path) -> None:

@@ -9,17 +9,19 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from trust.instances import Instance
+from trust.load import LIMIT_SHARE, share
 
 HERE = Path(__file__).parent
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
@@ -29,6 +31,8 @@ SILENCE = 6.0
 """Wall seconds for each CPU second of the limit after which a process is ended that has not answered: it sleeps, or others are at work."""
 LOOK = 0.5
 """Seconds between two looks at the CPU time of a process."""
+LINES = 12
+"""Lines of standard error that are kept of a failure: the end of a traceback."""
 START_UP = 120.0
 """Wall seconds that a process may take besides: for its imports, its data and its first, small fit, or to write its answer."""
 
@@ -55,7 +59,10 @@ class Run:
     """What came of a package on an instance at a tolerance.
 
     rough : whether it is the package's loosest tolerance.  file : of its model.  seconds : of CPU, None where it failed.
-    done, claimed, dual : what it says (see `fits.Model`).  failure : why there is no model, in words.
+    done, claimed, dual : what it says (see `fits.Model`).
+    wall : seconds of the same fit on the wall.
+    failure : why there is no model.
+    said : the end of what was written to standard error then.
     """
 
     package: str
@@ -67,7 +74,22 @@ class Run:
     done: bool | None = None
     claimed: float | None = None
     dual: bool = False
+    wall: float = 0.0
     failure: str = ""
+    said: str = ""
+
+
+class Crash(Exception):
+    """The end or silence of a process, which need not be the fault of the package."""
+
+
+class Broken(Exception):
+    """The failure of a package on every instance."""
+
+
+def processors() -> list[int]:
+    """Return the processors that this process may use."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
 
 
 def packages(table: Path = HERE / "packages.toml") -> list[Package]:
@@ -77,11 +99,12 @@ def packages(table: Path = HERE / "packages.toml") -> list[Package]:
 
 
 class Worker:
-    """The process of a package."""
+    """The process of a package, on one processor; its standard error goes to a file."""
 
-    def __init__(self, processor: int) -> None:
+    def __init__(self, processor: int, errors: IO[bytes]) -> None:
         self.command = [sys.executable, "-m", "trust.worker", str(processor), f"{GIGABYTES:g}"]
         self.process: subprocess.Popen[bytes] | None = None
+        self.errors = errors
 
     def start(self) -> subprocess.Popen[bytes]:
         """The process, a new one where there is none."""
@@ -89,11 +112,19 @@ class Worker:
             paths = [str(HERE.parent), str(HERE.parents[1] / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
             environment = os.environ | ONE_THREAD | {"PYTHONPATH": os.pathsep.join(paths)}
             pipe = subprocess.PIPE  # without a buffer, in which a line could lie that `select` does not see
-            self.process = subprocess.Popen(self.command, env=environment, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0)
+            self.errors.seek(0)
+            self.errors.truncate()
+            self.process = subprocess.Popen(self.command, env=environment, stdin=pipe, stdout=pipe, stderr=self.errors, bufsize=0)
         return self.process
 
     def asked(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a request, or the failure of the process."""
+        """Ask for an answer to a request.
+
+        Raises
+        ------
+        Crash
+            The process ended, or did not answer.
+        """
         process, seconds = self.start(), float(request["seconds"])
         assert process.stdin is not None
         with suppress(BrokenPipeError):
@@ -112,12 +143,21 @@ class Worker:
                 return {"failure": f"more than {cpu:g} CPU seconds"}
             if time.monotonic() - start > wall:
                 self.stop()
-                return {"failure": f"no answer within {wall:g} seconds of wall time"}
+                raise Crash(f"no answer within {wall:g} seconds of wall time")
         if text := process.stdout.readline():
             answer: dict[str, Any] = json.loads(text)
             return answer
         process.wait()
-        return {"failure": ended(self.stop())}
+        raise Crash(ended(self.stop()))
+
+    def close(self) -> None:
+        """End the process."""
+        self.stop()
+
+    def said(self) -> str:
+        """Return the end of the standard error of the process."""
+        self.errors.seek(0)
+        return "\n".join(self.errors.read().decode("utf-8", errors="replace").strip().splitlines()[-LINES:])
 
     def stop(self) -> int:
         """End the process, and return its status."""
@@ -150,28 +190,50 @@ def ended(status: int) -> str:
 def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float, processor: int) -> Iterator[Run]:
     """All runs of a package, the loosest tolerance first; one that failed is not tried at a tighter tolerance.
 
-    folder : of models and answers. What was answered there before is not asked again.
+    folder : of models and answers. What was answered there before is not asked again. Crashes, and fits that waited for their processor,
+    are not kept: they say more of the machine than of the package.
+
+    Raises
+    ------
+    Broken
+        Every run failed.
     """
-    worker = Worker(processor)
-    try:
+    found = []
+    with tempfile.TemporaryFile() as errors, closing(Worker(processor, errors)) as worker:
         for instance in chosen:
             if instance.problem not in package.problems:
                 continue
-            failure = ""
+            failed: dict[str, Any] = {}
             for tolerance in package.tolerances:
                 file = folder / f"{package.name}, {instance.name}, {tolerance:g}.npz"
-                before = file.with_suffix(file.suffix + ".json")
                 request: dict[str, Any] = {"instance": asdict(instance), "fit": package.fit, "options": package.problems[instance.problem]}
                 request |= {"tolerance": tolerance, "file": str(file), "seconds": seconds}
-                answer: dict[str, Any]
-                if failure:
-                    answer = {"failure": failure}
-                elif before.is_file():
-                    answer = json.loads(before.read_text(encoding="utf-8"))
-                else:
-                    answer = worker.asked(request)
-                    before.write_text(json.dumps(answer), encoding="utf-8")
-                failure = answer.get("failure", "")
-                yield Run(package.name, instance, tolerance, tolerance == package.tolerances[0], file, **answer)
-    finally:
-        worker.stop()
+                answer = failed or answered(worker, request)
+                failed = answer if "failure" in answer else {}
+                found.append(Run(package.name, instance, tolerance, tolerance == package.tolerances[0], file, **answer))
+                yield found[-1]
+    if found and all(run.failure for run in found):
+        raise Broken(f"{package.name}: all {len(found)} runs failed, the last one because {found[-1].failure!r}; {said(found[-1])}")
+
+
+def answered(worker: Worker, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Take the answer to a request from its folder, or ask for it."""
+    before = Path(request["file"] + ".json")
+    if before.is_file():
+        kept: dict[str, Any] = json.loads(before.read_text(encoding="utf-8"))
+        return kept
+    try:
+        answer = worker.asked(request)
+    except Crash as crash:
+        return {"failure": str(crash), "said": worker.said()}
+    if "failure" in answer:
+        answer["said"] = worker.said()
+    if share(answer.get("seconds", 0.0), answer.get("wall", 0.0)) <= LIMIT_SHARE:
+        before.write_text(json.dumps(answer), encoding="utf-8")
+    return answer
+
+
+def said(run: Run) -> str:
+    """Return the standard error of a failed run, and some advice."""
+    wrote = f"it wrote to standard error:\n{run.said}\n" if run.said else "it wrote nothing to standard error; "
+    return f"{wrote}mend its entry in benchmarks/trust/packages.toml, or name the other packages by --packages"

@@ -3,8 +3,8 @@
     python worker.py PROCESSOR GIGABYTES
 
 Each line of its input is a request in JSON. It is answered by two lines: one as soon as the data are read and a small fit is done, and
-then the CPU seconds and what the package says, or why it failed. The model is written to a file. Whoever asks watches the time: a timer of
-the system in this process would make its clock of CPU time coarse.
+then the CPU seconds and what the package says, or why it failed, whose traceback is on standard error. The model is written to a file.
+Whoever asks watches the time: a timer of the system in this process would make its clock of CPU time coarse.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import os
 import resource
 import sys
 import tempfile
-import time
+import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
 
 from trust.fits import FITS, Fit, Model, Task, warned
 from trust.instances import Array, Instance, gamma
+from trust.load import Timed, middle, timed
 
 WARM_UP_ROWS = 40
 """Points of either class in the first, small fit, in which kernels may be compiled."""
@@ -61,24 +61,17 @@ def printed(run: Callable[[], Any]) -> tuple[Any, str]:
         return result, file.read().decode("utf-8", errors="replace")
 
 
-def cpu(run: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds of a call, all threads counted, and what it returns."""
-    start = time.process_time()
-    result = run()
-    return time.process_time() - start, result
-
-
-def timed(fit: Fit) -> tuple[float, Model]:
-    """CPU seconds of a fit, and its model."""
+def fitted(fit: Fit) -> tuple[Timed, Model]:
+    """Fit, several times if that is short, and return the middle seconds and the model."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        (seconds, raw), text = printed(lambda: cpu(fit.run))
-    model = fit.read(raw, text, warned(caught))
-    if seconds >= SHORT:
-        return seconds, model
+        first, text = printed(lambda: timed(fit.run))
+    model = fit.read(first.result, text, warned(caught))
+    if first.cpu >= SHORT:
+        return first, model
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return median(printed(lambda: cpu(fit.run))[0][0] for _ in range(REPEATS)), model
+        return middle([printed(lambda: timed(fit.run))[0] for _ in range(REPEATS)]), model
 
 
 def warm_up(request: dict[str, Any], warm: set[tuple[str, ...]]) -> None:
@@ -87,20 +80,21 @@ def warm_up(request: dict[str, Any], warm: set[tuple[str, ...]]) -> None:
     kind = (instance.problem, instance.data)
     if kind not in warm:
         with suppress(Exception):  # what is wrong is told of the whole problem, if it fails there, too
-            timed(FITS[request["fit"]](task(instance, request, small=True)))
+            fitted(FITS[request["fit"]](task(instance, request, small=True)))
         warm.add(kind)
 
 
 def answer(request: dict[str, Any], fit: Fit) -> dict[str, Any]:
     """The answer to a request."""
-    seconds, model = timed(fit)
+    took, model = fitted(fit)
     arrays: dict[str, Array] = {name: part for name in ("w", "beta") if (part := getattr(model, name)) is not None}
     np.savez(request["file"], b=np.array(model.b), **arrays)  # type: ignore[arg-type]
-    return {"seconds": seconds, "done": model.done, "claimed": model.claimed, "dual": model.dual}
+    return {"seconds": took.cpu, "wall": took.wall, "done": model.done, "claimed": model.claimed, "dual": model.dual}
 
 
 def failed(failure: Exception) -> dict[str, Any]:
-    """The answer where a package raises an error: its first line."""
+    """Print a traceback, and return the first line of the error as the answer."""
+    traceback.print_exception(failure)
     lines = str(failure).strip().splitlines() or [""]
     return {"failure": f"{type(failure).__name__}: {lines[0][:200]}"}
 
@@ -109,7 +103,7 @@ def main() -> None:
     """Answer requests until there are none."""
     processor, gigabytes = int(sys.argv[1]), float(sys.argv[2])
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[processor]})
+        os.sched_setaffinity(0, {processor})
     resource.setrlimit(resource.RLIMIT_DATA, (int(gigabytes * 2**30),) * 2)
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what packages print at other times is no answer

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -36,7 +38,7 @@ class SVC:
 def modules() -> Iterator[dict[str, Any]]:
     """The modules of benchmarks/trust, by their names."""
     sys.path.insert(0, str(ROOT / "benchmarks"))
-    yield {name: importlib.import_module(f"trust.{name}") for name in ("instances", "fits", "runs", "judge", "page")}
+    yield {name: importlib.import_module(f"trust.{name}") for name in ("instances", "fits", "runs", "judge", "page", "load")}
     sys.path.remove(str(ROOT / "benchmarks"))
 
 
@@ -48,31 +50,114 @@ def test_every_entry_of_the_table_can_be_called(modules: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize(
-    ("small", "failure"),
+    ("small", "failure", "kept"),
     [
-        ("os.abort()", "crashed by SIGABRT"),
-        ("while len(y) > 90: pass", "more than 0.5 CPU seconds"),
-        ("raise ValueError('no such kernel')", "ValueError: no such kernel"),
+        ("os.abort()", "crashed by SIGABRT", False),
+        ("os._exit(1)", "its process ended with status 1", False),
+        ("while len(y) > 90: pass", "more than 0.5 CPU seconds", True),
+        ("raise ValueError('no such kernel')", "ValueError: no such kernel", True),
     ],
 )
 def test_a_package_that_ends_badly_ends_its_own_run_alone(
-    small: str, failure: str, modules: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: str, failure: str, kept: bool, modules: dict[str, Any], brought: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "brought.py").write_text(BROUGHT.format(small=small), encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     runs, Instance = modules["runs"], modules["instances"].Instance
-    package = runs.Package("brought", "brought", "brought", "svc", (1e-1, 1e-3), {"rbf hinge": {"module": "brought"}})
+    monkeypatch.setattr(runs, "LIMIT_SHARE", 1.0)  # other programs decide nothing here
     chosen = [Instance("wine", "rbf hinge", 1.0), Instance("wine", "linear hinge", 1.0), Instance("wine", "rbf hinge", 100.0)]
-    found = list(runs.runs(package, chosen, tmp_path, 0.5, 0))
+    processor = runs.processors()[0]
+    found = list(runs.runs(brought, chosen, tmp_path, 0.5, processor))
     assert [run.failure for run in found] == [failure, failure, "", ""]
     (tmp_path / "brought.py").unlink()
-    assert list(runs.runs(package, chosen, tmp_path, 0.5, 0)) == found  # a command that was ended goes on from what is in the folder
+    again = list(runs.runs(brought, chosen, tmp_path, 0.5, processor))
+    assert again[2:] == found[2:]  # a command that was ended goes on from what is in the folder
+    assert again[0].failure == failure if kept else "No module named 'brought'" in again[0].failure  # crashes are not there
     problem = modules["judge"].problem_of(chosen[2])
     optimum = modules["judge"].optimum_of(problem)
     judged = [modules["judge"].judged(run, problem, optimum) for run in found[2:]]
     expected = (100.0 * problem.m - optimum.upper) / optimum.upper
     assert [result.excess[1] for result in judged] == pytest.approx([expected, expected])
     assert [bool(result.wrong) for result in judged] == [False, True]  # the loosest tolerance promises nothing
+
+
+@pytest.fixture
+def brought(modules: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return an entry for the package of BROUGHT, which lies in tmp_path."""
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return modules["runs"].Package("brought", "brought", "brought", "svc", (1e-1, 1e-3), {"rbf hinge": {"module": "brought"}})
+
+
+@pytest.fixture
+def leaderboard(modules: dict[str, Any]) -> Any:
+    return importlib.import_module("leaderboard")
+
+
+@pytest.mark.parametrize("small", ["os._exit(1)", "raise ValueError('no such kernel')"])
+def test_a_package_that_fails_everywhere_stops_the_page_and_shows_its_standard_error(
+    small: str, modules: dict[str, Any], brought: Any, leaderboard: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "brought.py").write_text(BROUGHT.format(small=f"os.write(2, b'a library is missing'); {small}"), encoding="utf-8")
+    monkeypatch.setattr(leaderboard, "packages", lambda: [brought])
+    monkeypatch.setattr(modules["runs"].Package, "present", True)
+    monkeypatch.setattr(sys, "argv", ["leaderboard.py", "--seconds", "1", "--page", str(tmp_path / "page")])
+    monkeypatch.setattr(leaderboard, "instances", lambda only, quick: [modules["instances"].Instance("wine", "rbf hinge", 1.0)])
+    with pytest.raises(SystemExit, match=r"brought: all 2 runs failed.*\n(.*\n)*.*a library is missing(.*\n)*.*mend its entry"):
+        leaderboard.main()
+    assert not (tmp_path / "page").exists()
+
+
+def test_packages_are_measured_on_the_processors_that_the_process_may_use(
+    modules: dict[str, Any], brought: Any, leaderboard: Any, tmp_path: Path
+) -> None:
+    """Started on one processor of two, the command bound processes to the second one, which ends them."""
+    (tmp_path / "brought.py").write_text(BROUGHT.format(small="pass"), encoding="utf-8")
+    chosen = [modules["instances"].Instance("wine", "rbf hinge", 1.0)]
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(allowed)})
+    try:
+        found = leaderboard.measured([brought, replace(brought, name="other")], chosen, tmp_path, 5.0)
+    finally:
+        os.sched_setaffinity(0, allowed)
+    assert [run.failure for run in found] == [""] * 4
+
+
+def test_times_of_a_loaded_machine_are_refused(modules: dict[str, Any]) -> None:
+    load = modules["load"]
+    load.refuse_load(100.0, 104.0, "")
+    load.refuse_load(0.01, 0.1, "")  # a few fits say nothing
+    with pytest.raises(SystemExit, match=r"the machine is loaded: fits waited .* 7% of their time, not at most 5%; .* not published: wait"):
+        load.refuse_load(93.0, 100.0, "wait")
+    assert load.share(9.0, 4.0) == 0.0  # threads have more CPU seconds than the wall
+
+
+def test_the_page_of_a_loaded_machine_is_not_written(
+    modules: dict[str, Any], brought: Any, leaderboard: Any, answered: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, _, _ = answered
+    monkeypatch.setattr(leaderboard, "packages", lambda: [])
+    monkeypatch.setattr(leaderboard, "instances", lambda only, quick: [])
+    monkeypatch.setattr(leaderboard, "measured", lambda *_: [replace(run, seconds=1.0, wall=2.0)])
+    monkeypatch.setattr(sys, "argv", ["leaderboard.py", "--page", str(tmp_path / "page")])
+    with pytest.raises(SystemExit, match=r"the machine is loaded: .* 50% .*: run this again when nobody else is at work"):
+        leaderboard.main()
+    assert not (tmp_path / "page").exists()
+
+
+def test_a_fit_that_waited_is_not_kept(modules: dict[str, Any], brought: Any, tmp_path: Path) -> None:
+    runs = modules["runs"]
+
+    class Answers:
+        wall = 1.2
+
+        def asked(self, request: Any) -> dict[str, Any]:
+            return {"seconds": 1.0, "wall": self.wall}
+
+    worker, request = Answers(), {"file": str(tmp_path / "one.npz")}
+    assert runs.answered(worker, request)["wall"] == 1.2
+    worker.wall = 1.04
+    assert runs.answered(worker, request)["wall"] == 1.04
+    worker.wall = 1.0
+    assert runs.answered(worker, request)["wall"] == 1.04
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +204,19 @@ def test_a_model_of_another_size_or_that_is_not_finite_is_a_failure(answered: An
         result = modules["judge"].judged(replace(run, file=tmp_path / "bad.npz"), problem, optimum)
         assert result.excess is None
         assert words in result.wrong
+
+
+def test_the_published_page_is_of_the_tool_and_of_packages_that_work(modules: dict[str, Any]) -> None:
+    """On every kind of problem each package came to a model at least once."""
+    page, text = modules["page"], (ROOT / "docs" / modules["page"].NAME).read_text(encoding="utf-8")
+    assert text.startswith(page.INTRODUCTION.format(seconds=10, ranked=page.RANKED))
+    assert re.search(r"^\*Measured on \d+ \w+ \d{4}, \w+, Python [\d.]+, load [\d.]+ on \d+ processors: ", text, re.MULTILINE)
+    problems = [int(number) for number in re.findall(r"^(\d+) problems; ", text, re.MULTILINE)]
+    tables = [part.split("\n## ")[0] for part in text.split(" problems; ")[1:]]
+    for number, table in zip(problems, tables, strict=True):
+        failures = [int(line.split(" | ")[5]) for line in table.splitlines() if re.match(r"\| \d", line)]
+        assert len(failures) > 4
+        assert max(failures) < number
 
 
 def test_the_page_ranks_by_time_and_counts_a_problem_that_is_not_solved_as_the_limit(answered: Any, modules: dict[str, Any]) -> None:

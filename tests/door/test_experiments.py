@@ -19,6 +19,7 @@ FOLDER = ROOT / "examples" / "documents"
 NAMES = sorted(file.stem for file in FOLDER.glob("*_*.py"))
 POINTED = {name: {row.id: row for row in claims() if row.kind is Kind.EXPERIMENT and row.name == name} for name in NAMES}
 BY_SIZE = {
+    "T.figure10",
     "T.figure7",
     "T.figure8.linear",
     "O.abstract.better",
@@ -71,6 +72,18 @@ def test_a_command_saves_its_table_and_its_picture(tmp_path: Path) -> None:
     assert "P.figure4" in answer.stdout
     assert (tmp_path / "new" / "path_figure.txt").read_text(encoding="utf-8").splitlines()[-1] in answer.stdout
     assert (tmp_path / "new" / "path_figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_sensitivities_are_compared_with_the_effect_and_not_with_one() -> None:
+    """T, Fig. 10: neighbours that are switched cost thousandths of the accuracy."""
+    comparable = experiment("tutorial_figures").comparable
+    spread = np.linspace(-1.0, 1.0, 30)
+    lost = 0.002 + 0.0005 * spread
+    assert comparable(lost, 1.5 * lost)
+    assert comparable(lost, lost[::-1])
+    assert comparable(lost, 3 * lost) is False
+    assert comparable(3 * lost, lost) is False
+    assert comparable(0.002 * spread, 0.003 * spread) is None
 
 
 def test_methods_for_one_problem_end_at_one_score() -> None:

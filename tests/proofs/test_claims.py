@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog, minimize
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
 from scipy.stats import kendalltau
 from sklearn.metrics import average_precision_score
 
@@ -40,7 +42,8 @@ from equimargin.formulations import (
 from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.problem import OneNormPoint
 from equimargin.formulations.rows.listed import Pairs, Tube
-from equimargin.solvers import Solution, Status, regularization_path, solve, solve_declaration
+from equimargin.solvers import Solution, Status, one_vs_one, regularization_path, solve, solve_declaration
+from equimargin.solvers.probability.coupling import bradley_terry
 from equimargin.testing import sample_problem
 from narrow import as_a, present
 
@@ -915,6 +918,21 @@ def test_the_square_of_an_exponential_is_no_rbf_kernel() -> None:
     assert RBF(gamma).block(np.array([[0.0]]), np.array([[2.0]]))[0, 0] < printed[2.0] / 10
 
 
+def test_the_printed_rbf_kernel_is_that_of_laplace() -> None:
+    """K prints exp(-gamma |x - z|), a kernel that is no product over coordinates as the RBF one is."""
+    X = np.random.default_rng(0).normal(size=(12, 3))
+
+    def printed(A: Any, B: Any) -> Any:
+        return np.exp(-0.5 * cdist(A, B))
+
+    def is_a_product(k: Any) -> bool:
+        return np.allclose(k(X, X), np.prod([k(column, column) for column in X.T[..., None]], axis=0), rtol=1e-12)
+
+    assert is_a_product(RBF(0.5).block)
+    assert not is_a_product(printed)
+    assert all(np.linalg.eigvalsh(k(X, X))[0] > 0 for k in (RBF(0.5).block, printed))
+
+
 @some_kernel
 def test_multipliers_off_the_margin_stay_on_a_segment(kernel: Any) -> None:
     """P, after (9): alpha_i - alpha_i^t = 0 for all i outside I_alpha; the = 0 is not printed, without which nothing is said."""
@@ -955,6 +973,100 @@ def test_the_ranking_vector_has_both_points_of_a_pair() -> None:
     X, w = solution.problem.X, np.asarray(solution.w)
     assert alpha @ (X[rows.preferred] - X[rows.other]) == pytest.approx(w, abs=1e-6)
     assert np.abs(alpha @ X[rows.preferred] - w).max() > 0.1
+
+
+# Other methods that the documents name
+
+
+def test_coupled_machines_of_every_two_classes_classify_many() -> None:
+    """T section 2, by the coupling of [13]; machines that are turned around are wrong."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(range(4), 15)
+    X = rng.normal(size=(60, 2)) + 3 * np.array([[0, 0], [0, 1], [1, 0], [1, 1]])[y]
+    r = np.zeros((60, 4, 4))
+    for (k, other), machine in zip(combinations(range(4), 2), one_vs_one(X, y, kernel=rbf(0.5)), strict=True):
+        r[:, k, other] = 1 / (1 + np.exp(-machine.decision_function(X)))
+        r[:, other, k] = 1 - r[:, k, other]
+    right, turned = (np.mean([bradley_terry(one).argmax() for one in given] == y) for given in (r, r.transpose(0, 2, 1)))
+    assert right > 0.9
+    assert turned < 0.5
+
+
+def one_norm_classifier(K: Any, y: Any, C: float) -> tuple[Any, Any]:
+    """Minimise sum alpha + C sum xi, alpha >= 0; return alpha and the margins."""
+    m, G = len(y), y[:, None] * K * y
+    costs = np.concatenate([np.ones(m), [0.0], np.full(m, C)])
+    bounds = [*[(0, None)] * m, (None, None), *[(0, None)] * m]
+    found = linprog(costs, -np.hstack([G, y[:, None], np.eye(m)]), -np.ones(m), bounds=bounds, method="highs")
+    return found.x[:m], G @ found.x[:m] + y * found.x[m]
+
+
+def test_support_vectors_of_a_one_norm_classifier_are_fewer_and_need_not_be_close() -> None:
+    """T section 5.2: none is beyond the margin with the 2-norm, some are with the 1-norm."""
+    counts, far = np.zeros(2), 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(40, 2)), np.repeat([-1.0, 1.0], 20)
+        X[:, 0] += y
+        problem = classification(X, y, 1.0, rbf(0.5))
+        solution = solved(problem)
+        alpha = multipliers(solution)
+        assert (y * decisions(solution))[alpha > 1e-6].max() <= 1 + 1e-5
+        x, margins = one_norm_classifier(problem.gram.dense, y, 1.0)
+        counts += (alpha > 1e-6).sum(), (x > 1e-6).sum()
+        far += (margins[x > 1e-6] > 1.5).sum()
+    assert far > 0
+    assert counts[1] < 0.5 * counts[0]
+
+
+def boosted(H: Any, pairs: Any, rounds: int) -> Any:
+    """Add up weak rankings, columns of H from 0 to 1, as RankBoost does (Freund et al. 2003).
+
+    Each is the best one for weights of the pairs.
+
+    A pair (i, j), i above j, has its weight multiplied by exp(-a (h_i - h_j)). There
+    a = 1/2 log((1 + r) / (1 - r)), and r is the sum of weight times h_i - h_j over the pairs.
+    """
+    D = H[pairs[:, 0]] - H[pairs[:, 1]]
+    weights, score = np.full(len(D), 1 / len(D)), np.zeros(len(H))
+    for _ in range(rounds):
+        r = weights @ D
+        best = int(np.abs(r).argmax())
+        a = np.log((1 + r[best]) / (1 - r[best])) / 2
+        score += a * H[:, best]
+        weights *= np.exp(-a * D[:, best])
+        weights /= weights.sum()
+    return score
+
+
+def test_boosted_weak_rankings_misrank_fewer_pairs_than_the_best_of_them() -> None:
+    """P section 1 on RankBoost, with stumps of one coordinate as weak rankings."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    f = X @ [1.0, -1.0, 0.5, 0.5]
+    pairs = np.argwhere(f[:, None] > f)
+    H = np.hstack([np.greater(X, cut) for cut in np.linspace(-1, 1, 5)]).astype(float)
+    misranked = {rounds: float((np.diff(boosted(H, pairs, rounds)[pairs[:, ::-1]]) <= 0).mean()) for rounds in (1, 5, 50)}
+    assert misranked[50] < misranked[5] < misranked[1]
+    assert misranked[50] < 0.1
+    best = min(float((np.diff(sign * h[pairs[:, ::-1]]) <= 0).mean()) for h in H.T for sign in (-1, 1))
+    assert misranked[50] < 0.5 * best
+
+
+@pytest.mark.parametrize("method", ["CG", "BFGS", "L-BFGS-B"])
+def test_methods_for_any_smooth_function_minimise_3_13(method: str) -> None:
+    """K section 3.2: "almost all unconstrained optimization methods can be applied"."""
+    problem = as_a(MarginProblem, sample_problem("rank.l2", rbf(0.4), 0))
+    K, A = problem.gram.dense, problem.rows.matrix
+
+    def value(beta: Any) -> tuple[float, Any]:
+        f = K @ beta
+        u = np.maximum(1 - A @ f, 0)
+        return float(beta @ f / 2 + problem.C * u @ u), f - 2 * problem.C * K @ (A.T @ u)
+
+    found = minimize(value, np.zeros(problem.m), jac=True, method=method, options={"maxiter": 10_000})
+    assert found.fun == pytest.approx(solved(problem).value, rel=1e-4)
+    assert value(np.zeros(problem.m))[0] > 1.1 * found.fun
 
 
 # Claims of speed and of size, by counts

@@ -44,7 +44,6 @@ UNIVERSAL = {
     "T.84.bound": "any w, of which a slack bounds the misranked pair",
     "T.91": "any multipliers: a sum over pairs or over points",
     "K.1.1": "any relevances and queries",
-    "K.1.many": "any relevances and queries",
     "K.2.5": "any points",
     "K.2.7": "any points and pairs",
     "K.2.8": "any slacks: the largest sum of a subset is that of the positive ones",
@@ -66,6 +65,11 @@ UNIVERSAL = {
     "P.5.3.total": "any number of pairs",
     "P.5.1.alpha": "any ranking, solved anew at a large lambda",
     "P.4.size": "any relevances",
+    "P.figure1": "any number",
+    "P.3.ties": "any relevances and scores",
+    "P.6.roc": "any classes and scores",
+    "T.5.3.map": "any grades",
+    "P.6.size": "any relevances",
 }
 """Statements that are true of all instances, not of optima alone, and what of: these are identities, bounds and counts."""
 SWAPPED: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from random import Random
 
 from equimargin.formulations import classification
@@ -334,3 +334,31 @@ def there_is_a_solution_where_the_data_are_separable(at: Labelled) -> bool:
     up = [x[0] for x, y in zip(at.x, at.y, strict=True) if y == 1]
     down = [x[0] for x, y in zip(at.x, at.y, strict=True) if y == -1]
     return at.feasible == (max(up) < min(down) or max(down) < min(up))
+
+
+def _least_distances(at: Classes, w: Vector, b: Fraction) -> tuple[Fraction, Fraction]:
+    """Return |w| times the least signed distance of either class from w.x = b."""
+    F = [dot(w, x) - b for x in at.x]
+    return min(f for f, y in zip(F, at.y, strict=True) if y == 1), min(-f for f, y in zip(F, at.y, strict=True) if y == -1)
+
+
+@statement("T.figure1", separable)
+def many_lines_separate_and_have_smaller_margins(at: Classes) -> bool:
+    """Lines that are turned a little still classify correctly, as L1, L2 and L3 do, and the closest points are closer to them."""
+    across = (-at.w[1], at.w[0])
+    for part in (Fraction(-1, 100), Fraction(1, 200), Fraction(1, 100)):
+        turned = combined((Fraction(1), part / dot(at.w, at.w)), (at.w, across))
+        least = min(_least_distances(at, turned, at.b))
+        if not 0 < least**2 / dot(turned, turned) < 1 / dot(at.w, at.w):
+            return False
+    return True
+
+
+@statement("T.figure2", separable)
+def the_hyperplane_is_as_far_from_both_classes_as_one_can_be(at: Classes) -> bool:
+    """The closest points of both classes are at the distance 1 / |w|, and half of the gap in any direction of small integers is no more."""
+    for d in product(map(Fraction, range(-3, 4)), repeat=2):
+        half = sum(_least_distances(at, d, Fraction(0))) / 2
+        if half > 0 and half**2 * dot(at.w, at.w) > dot(d, d):
+            return False
+    return set(_least_distances(at, at.w, at.b)) == {1}

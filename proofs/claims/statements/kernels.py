@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -124,16 +124,39 @@ def the_form_of_a_kernel_is_not_positive(at: Weighed) -> bool:
     return quadratic_form(at.x, at.psi) <= 0
 
 
-@statement("T.40.psi", weighed)
-def the_functions_of_mercer_have_finite_squares(at: Weighed) -> bool:
-    """The condition is for functions whose square has an integral, which is above 0 of all but 0: (40) is to hold of the drawn ones."""
-    return dot(at.psi, at.psi) > 0
+@dataclass(frozen=True)
+class Form:
+    """Points of a line, 0 among them, where x z + c is a kernel exactly if c >= 0."""
+
+    x: Vector
+    c: int
+
+    def _passes(self, functions: Iterable[Vector]) -> bool:
+        """Say that the sum of (40) is at least 0 of all these functions."""
+        K = [[a * b + self.c for b in self.x] for a in self.x]
+        return all(dot(psi, [dot(row, psi) for row in K]) >= 0 for psi in functions)
+
+    @property
+    def functions(self) -> list[Vector]:
+        """Functions with values 0 and 1 on the points."""
+        return [tuple(map(Fraction, values)) for values in product((0, 1), repeat=len(self.x))]
+
+
+def _form(random: Random) -> Form:
+    """Draw a kernel, or a function that is none."""
+    return Form((Fraction(0), *(Fraction(v) for v in random.sample((-3, -2, 2, 3), random.randint(1, 3)))), random.randint(-2, 1))
+
+
+@statement("T.40.psi", _form)
+def the_functions_of_mercer_have_finite_squares(at: Form) -> bool:
+    """With the functions whose squares have a finite sum, which all have on a few points, the condition tells kernels from others."""
+    return at._passes(at.functions) == (at.c >= 0)
 
 
 @as_printed("T.40.psi")
-def the_functions_of_mercer_have_no_square(at: Weighed) -> bool:
-    """At most 0, as printed, which 0 alone is."""
-    return dot(at.psi, at.psi) <= 0
+def the_functions_of_mercer_have_no_square(at: Form) -> bool:
+    """With those whose squares have a sum of at most 0, as printed: 0 alone, of which every K passes."""
+    return at._passes(psi for psi in at.functions if dot(psi, psi) <= 0) == (at.c >= 0)
 
 
 def feature_map(x: Vector) -> tuple[Fraction, ...]:

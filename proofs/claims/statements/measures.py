@@ -284,3 +284,29 @@ def pairwise_accuracy_counts_strict_pairs(at: Order) -> bool:
     """|{(i, j) in P: w.x_i > w.x_j}| / p: one minus the share of discordant pairs in a strict order."""
     discordant = sum(a > b for a, b in combinations(at.places, 2))
     return Fraction(at.concordant, at.pairs) == 1 - Fraction(discordant, at.pairs)
+
+
+def _average_precision(grades: tuple[int, ...], threshold: int) -> Fraction:
+    """Average the precision at the places of documents with a grade from a threshold on."""
+    places = [place for place, grade in enumerate(grades, start=1) if grade >= threshold]
+    return sum((Fraction(count, place) for count, place in enumerate(places, start=1)), Fraction(0)) / len(places)
+
+
+@statement("T.5.3.map", graded)
+def average_precision_has_two_classes_and_gains_have_levels(at: Graded) -> bool:
+    """Two documents that change places do so unnoticed by average precision exactly where a threshold has them in one of its two classes.
+
+    A gain with falling discounts, here 1 / place, notices all that have different grades.
+    """
+    # every swap of two documents is tried with either threshold
+    gain = sum(Fraction(2**y - 1, place) for place, y in enumerate(at.grades, start=1))
+    for i, j in combinations(range(len(at.grades)), 2):
+        other = list(at.grades)
+        other[i], other[j] = other[j], other[i]
+        for threshold in (1, 2):
+            alike = (at.grades[i] >= threshold) == (at.grades[j] >= threshold)
+            if (_average_precision(tuple(other), threshold) == _average_precision(at.grades, threshold)) != alike:
+                return False
+        if (sum(Fraction(2**y - 1, place) for place, y in enumerate(other, start=1)) == gain) != (at.grades[i] == at.grades[j]):
+            return False
+    return True

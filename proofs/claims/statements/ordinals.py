@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations, product
 from random import Random
 
+from equimargin.formulations import polynomial, ranking_from_pairs
+from equimargin.proofs.claims.instances import COSTS, Ranked, Vector, dot, of_pairs, solved
 from equimargin.proofs.claims.statement import statement
 
 
@@ -81,6 +84,44 @@ def the_new_sample_has_all_pairs_of_different_ranks(at: Predicted) -> bool:
 def inversions_depend_on_the_order_alone(at: Predicted) -> bool:
     """Any increasing utility of h has its risk: ranks as intervals of the real line."""
     return Predicted(at.y, tuple(v**3 for v in at.h)).empirical == at.empirical
+
+
+@dataclass(frozen=True)
+class Utility:
+    """The ranking of points on a line with the kernel (1 + 2xz)^2: its optimum and utility."""
+
+    x: tuple[Fraction, ...]
+    pairs: tuple[tuple[int, int], ...]
+    C: Fraction
+    value: Fraction
+    utility: tuple[Fraction, ...]
+
+    def _optimum(self, images: Sequence[Vector]) -> Ranked:
+        """Rank the images of the points by a linear function."""
+        return of_pairs(tuple(images), self.pairs, float(self.C))
+
+
+def _utility(random: Random) -> Utility:
+    """Draw points that rank by their distance from 0, as no linear utility ranks them."""
+    x = [Fraction(0), Fraction(-random.randint(1, 3)), Fraction(random.randint(1, 3))]
+    pairs, C = [(1, 0), (2, 0)], random.choice(COSTS)
+    optimum = solved(ranking_from_pairs([[float(v)] for v in x], [list(pair) for pair in pairs], C, polynomial(2, 2.0, 1.0)))
+    assert optimum.value is not None
+    utility = tuple(sum((b * (1 + 2 * v * z) ** 2 for b, v in zip(optimum.beta, x, strict=True)), Fraction(0)) for z in x)
+    return Utility(tuple(x), tuple(pairs), Fraction(C), optimum.value, utility)
+
+
+@statement("O.kernel", _utility)
+def a_kernel_makes_the_utility_that_is_linear_in_its_images(at: Utility) -> bool:
+    """The ranking that is linear in (1, 2x, 2x^2), whose products are (1 + 2xz)^2, has the optimum and the utility of the kernel's.
+
+    The utility is not linear in x, and neither is any of the same optimum: that of x itself is another.
+    """
+    images = [(Fraction(1), 2 * v, 2 * v * v) for v in at.x]
+    linear, line = at._optimum(images), at._optimum([(v,) for v in at.x])
+    utility = [dot(linear.w, image) for image in images]
+    moved = [f - at.utility[0] for f in at.utility]
+    return linear.value == at.value < line.value and moved == [f - utility[0] for f in utility]
 
 
 @dataclass(frozen=True)

@@ -77,12 +77,6 @@ def both_orders_of_a_pair_have_one_function(at: Ranked) -> bool:
     return of_pairs(at.x, [(j, i) for i, j in at.pairs], float(cost(at))).w == at.w
 
 
-@statement("P.6.size", ranked)
-def preferences_are_of_the_order_of_the_square(at: Ranked) -> bool:
-    """A strict order of n points has n (n - 1) / 2 preferences."""
-    return len(at.pairs) == comb(len(at.x), 2)
-
-
 @statement("P.7", ranked)
 def the_rows_of_pk_are_differences(at: Ranked) -> bool:
     """(P K)_i = k(x_k)' - k(x_l)'."""
@@ -355,6 +349,24 @@ def levels(random: Random) -> Levels:
     return Levels(tuple(level for level in range(3) for _ in range(random.randint(2, 3))))
 
 
+def _one_above(random: Random) -> Levels:
+    """Draw one point above ten or more equal ones, or two levels of as many points."""
+    n = random.randint(10, 20)
+    return Levels((1, *(0 for _ in range(n))) if random.random() < 0.5 else (*(1 for _ in range(n)), *(0 for _ in range(n))))
+
+
+@statement("P.6.size", _one_above)
+def preferences_grow_as_the_square_where_shares_stay(at: Levels) -> bool:
+    """Twice as many points of every level have four times as many preferences, and never more than n (n - 1) / 2."""
+    return len(Levels(at.y * 2).all_pairs) == 4 * len(at.all_pairs) <= 4 * comb(len(at.y), 2)
+
+
+@as_printed("P.6.size")
+def preferences_are_of_the_order_of_the_square(at: Levels) -> bool:
+    """At least an eighth of the square of n, whatever the levels."""
+    return 8 * len(at.all_pairs) >= len(at.y) ** 2
+
+
 def dependent(pairs: tuple[tuple[int, int], ...], m: int) -> bool:
     """Whether the rows of P depend on each other: P K P' is then singular whatever K is."""
     return rank(incidence(pairs, m)) < len(pairs)
@@ -434,16 +446,31 @@ def the_points_are_those_of_the_column_of_instances(at: Split) -> bool:
     return at.instances + 2 * at.test == at.size
 
 
-@statement("P.table2.test", lambda random: random.choice(TABLE_2))
-def a_test_set_has_less_pairs_than_points(at: Split) -> bool:
-    """The reduced pairs of two classes are a tree on their points: one less, as in the training set, unless there are more levels."""
-    return at.constraints - 1 == at.instances or at.instances > at.constraints
+@dataclass(frozen=True)
+class TestSet:
+    """The classes of a test set of Table 2, and its constraints as they are printed."""
+
+    of: Levels
+    constraints: int
+
+
+def _test_set(random: Random) -> TestSet:
+    """Draw a split into two classes of the test set of Mixtures, Diabetes or Cancer."""
+    size = random.choice((50, 192, 142))
+    first = random.randint(1, size - 1)
+    return TestSet(Levels((*(0 for _ in range(first)), *(1 for _ in range(size - first)))), size)
+
+
+@statement("P.table2.test", _test_set)
+def a_test_set_of_two_classes_has_one_pair_less_than_points(at: TestSet) -> bool:
+    """The reduced pairs of two classes are a tree on the points, whatever the split."""
+    return len(at.of.edges) == len(at.of.y) - 1
 
 
 @as_printed("P.table2.test")
-def a_test_set_has_as_many_pairs_as_points(at: Split) -> bool:
-    """The printed numbers are equal; in the training set they are not."""
-    return at.constraints == at.instances
+def a_test_set_has_as_many_pairs_as_points(at: TestSet) -> bool:
+    """The printed numbers of points and of pairs are equal."""
+    return len(at.of.edges) == at.constraints
 
 
 @dataclass(frozen=True)

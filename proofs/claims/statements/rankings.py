@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, permutations, product
 from math import comb
 from random import Random
 
-from equimargin.formulations import classification, polynomial, ranking_from_pairs
+from equimargin.formulations import classification, polynomial, ranking, ranking_from_pairs
 from equimargin.proofs.claims.instances import (
     COSTS,
     Ranked,
@@ -50,6 +50,36 @@ def a_ranking_function_has_the_order(at: Ranked) -> bool:
 def a_point_is_above_itself(at: Ranked) -> bool:
     """w.x_i > w.x_i."""
     return all(dot(at.w, at.x[i]) > dot(at.w, at.x[i]) for i in range(len(at.x)))
+
+
+@dataclass(frozen=True)
+class WeakOrder:
+    """Documents with equal relevances among them, and the optimum of their ranking."""
+
+    x: tuple[Vector, ...]
+    y: tuple[int, ...]
+    C: Fraction
+    value: Fraction
+
+    def _optimum(self, above: Callable[[int, int], bool]) -> Fraction:
+        """Return the optimum of (84) with a row for every two documents in a relation."""
+        pairs = [(i, j) for i, j in permutations(range(len(self.y)), 2) if above(self.y[i], self.y[j])]
+        return of_pairs(self.x, pairs, float(self.C)).value
+
+
+def _weak_order(random: Random) -> WeakOrder:
+    """Draw a few documents, two of them equal, and two different."""
+    x, C = points(random, random.randint(3, 5)), random.choice(COSTS)
+    y = (0, 0, 1, *(random.randint(0, 2) for _ in x[3:]))
+    optimum = solved(ranking([[float(v) for v in point] for point in x], list(y), C=C))
+    assert optimum.value is not None
+    return WeakOrder(x, y, Fraction(C), optimum.value)
+
+
+@statement("T.4.weak", _weak_order)
+def a_weak_order_is_ranked_by_its_strict_pairs(at: WeakOrder) -> bool:
+    """A row (85) for every two documents of which one is strictly above the other has the optimum, and one more for equal ones has not."""
+    return at._optimum(lambda a, b: a > b) == at.value < at._optimum(lambda a, b: a >= b)
 
 
 @statement("T.84", ranked)
@@ -253,10 +283,16 @@ def pairs_are_of_one_query_and_of_different_labels(at: Labelled) -> bool:
     return len(at.pairs) == of_queries - of_labels and all((j, i) not in at.pairs for i, j in at.pairs)
 
 
-@statement("K.1.many", labelled)
-def pairs_are_at_most_a_square(at: Labelled) -> bool:
-    """p is at most l (l - 1) / 2: O(l^2)."""
-    return len(at.pairs) <= len(at.y) * (len(at.y) - 1) // 2
+def _strict_order(random: Random) -> Labelled:
+    """Draw documents of one query in a strict order."""
+    y = random.sample(range(20), random.randint(2, 20))
+    return Labelled(points(random, len(y)), tuple(y), (1,) * len(y))
+
+
+@statement("K.1.many", _strict_order)
+def pairs_may_be_half_a_square(at: Labelled) -> bool:
+    """p is l (l - 1) / 2 where all documents are of one query and no two labels are equal, and then no pair could be more."""
+    return len(at.pairs) == comb(len(at.y), 2)
 
 
 def rank(rows: list[list[Fraction]]) -> int:
@@ -567,38 +603,41 @@ def one_slack_is_the_sum_of_all(at: Slack1) -> bool:
 
 @dataclass(frozen=True)
 class Plain:
-    """A classifying SVM without a bias, with a regular Gram matrix: x_i = e_i, and y."""
+    """A classifying SVM without a bias, and optimal multipliers of its dual."""
 
+    x: tuple[Vector, ...]
     y: tuple[int, ...]
     C: Fraction
+    value: Fraction
     alpha: Vector
+
+    def _objective(self, beta: Sequence[Fraction]) -> Fraction:
+        """Evaluate (3.14), with Qbar_ij = y_i y_j x_i.x_j."""
+        signed = [b * s for b, s in zip(beta, self.y, strict=True)]
+        w = combined(signed, self.x)
+        margins = [s * dot(w, x) for s, x in zip(self.y, self.x, strict=True)]
+        return dot(w, w) / 2 + self.C * sum((max(Fraction(0), 1 - margin) for margin in margins), Fraction(0))
 
 
 def plain(random: Random) -> Plain:
-    """Orthogonal points."""
-    m = random.randint(2, 4)
-    y = (-1, *(random.choice((-1, 1)) for _ in range(m - 1)))
-    C = random.choice(COSTS)
-    problem = classification([[float(i == j) for j in range(m)] for i in range(m)], list(y), C, bias=False)
-    return Plain(y, Fraction(C), solved(problem).alpha)
-
-
-def value_of_314(at: Plain, beta: Vector) -> Fraction:
-    """(3.14) with Qbar = Y I Y = I."""
-    return dot(beta, beta) / 2 + at.C * sum((max(Fraction(0), 1 - b) for b in beta), Fraction(0))
+    """Draw points of both classes."""
+    x = points(random, random.randint(2, 5))
+    y, C = (-1, 1, *(random.choice((-1, 1)) for _ in x[2:])), random.choice(COSTS)
+    optimum = solved(classification([[float(v) for v in point] for point in x], list(y), C, bias=False))
+    assert optimum.value is not None
+    return Plain(x, y, Fraction(C), optimum.value, optimum.alpha)
 
 
 @statement("K.3.14", plain)
 def the_coefficients_of_314_are_the_multipliers(at: Plain) -> bool:
-    """alphabar = betabar: the multipliers have the least value of (3.14), which is separable here with the optimum min(C, 1) everywhere."""
-    return value_of_314(at, at.alpha) == value_of_314(at, tuple(min(at.C, Fraction(1)) for _ in at.y))
+    """betabar = alphabar has in (3.14) the optimum of (2.3)."""
+    return at._objective(at.alpha) == at.value
 
 
 @as_printed("K.3.14")
 def the_coefficients_of_314_are_signed_multipliers(at: Plain) -> bool:
-    """alphabar_i = y_i betabar_i."""
-    signed = tuple(a * s for a, s in zip(at.alpha, at.y, strict=True))
-    return value_of_314(at, signed) == value_of_314(at, tuple(min(at.C, Fraction(1)) for _ in at.y))
+    """betabar_i = y_i alphabar_i, which is alphabar_i = y_i betabar_i."""
+    return at._objective([a * s for a, s in zip(at.alpha, at.y, strict=True)]) == at.value
 
 
 @statement("K.3.13.smooth", kernelized)
@@ -621,6 +660,48 @@ def a_product_with_a_linear_gram_matrix_takes_two_products(at: Labelled) -> bool
         if any(after - before != row[j] for after, before, row in zip(moved, f, Q, strict=True)):
             return False
     return f == [dot(row, beta) for row in Q]
+
+
+def _wide(random: Random) -> Ranked:
+    """Draw a few points of eight features, in a strict order."""
+    x = points(random, random.randint(3, 4), 8)
+    return of_pairs(x, list(combinations(range(len(x)), 2)), random.choice(COSTS))
+
+
+@statement("K.3.3.fewer", _wide)
+def l_coefficients_do_for_n_weights(at: Ranked) -> bool:
+    """Where l < n, (3.12) with the linear kernel has its l variables in place of n, and the optimum of (3.11), from which w = X'beta."""
+    beta = coefficients(at)
+    f = through_weights(at.x, beta)
+    losses = sum((max(Fraction(0), 1 - f[i] + f[j]) for i, j in at.pairs), Fraction(0))
+    return len(beta) < len(at.w) and dot(beta, f) / 2 + cost(at) * losses == at.value and combined(beta, at.x) == at.w
+
+
+@dataclass(frozen=True)
+class Circle:
+    """A ranking of three points with all of its pairs, which depend on each other."""
+
+    of: Ranked
+    t: Fraction
+
+    def _objective(self, betahat: Sequence[Fraction]) -> Fraction:
+        """Evaluate (3.15)."""
+        w = combined(betahat, [self.of.difference(r) for r in self.of.all])
+        losses = sum((max(Fraction(0), 1 - dot(w, self.of.difference(r))) for r in self.of.all), Fraction(0))
+        return dot(w, w) / 2 + cost(self.of) * losses
+
+
+def _circle(random: Random) -> Circle:
+    """Draw three points, and by how much to move coefficients around the circle."""
+    of = of_pairs(points(random, 3), [(0, 1), (0, 2), (1, 2)], random.choice(COSTS))
+    return Circle(of, 2 * cost(of) + random.randint(1, 3))
+
+
+@statement("K.3.1.weaker", _circle)
+def an_optimum_in_pairs_need_not_be_one_of_the_dual(at: Circle) -> bool:
+    """The multipliers are optimal for (3.15), and so they are when moved around the circle, where they leave the box of (2.4)."""
+    moved = [a + at.t * step for a, step in zip(at.of.alpha, (1, -1, 1), strict=True)]
+    return at._objective(at.of.alpha) == at._objective(moved) == at.of.value and not all(0 <= a <= cost(at.of) for a in moved)
 
 
 def through_weights(x: tuple[Vector, ...], beta: Vector) -> list[Fraction]:
