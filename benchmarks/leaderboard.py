@@ -43,7 +43,7 @@ def measured(entries: list[Package], chosen: list[Instance], folder: Path, secon
         processors.put(processor)
 
     def all_of(package: Package) -> list[Run]:
-        processor = processors.get()
+        processor = processors.get_nowait()
         start = time.monotonic()
         try:
             found = list(runs(package, chosen, folder, seconds, processor))

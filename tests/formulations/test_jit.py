@@ -23,7 +23,7 @@ from equimargin.formulations.numeric import jit
 from equimargin.solvers.progress import Judge
 from equimargin.solvers.solution import Limits
 from equimargin.testing import sample_problem
-from places import ROOT
+from places import HANG, ROOT
 
 CALLEE = """
 from equimargin.formulations.numeric.jit import jit
@@ -74,7 +74,7 @@ def call(path: Path, program: str = CALL, **environment: str) -> str:
     cleared = {name: value for name, value in os.environ.items() if name not in {"HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"}}
     environment = cleared | {"PYTHONPATH": str(path)} | environment
     command = [sys.executable, "-W", "error", "-c", program]
-    answer = subprocess.run(command, env=environment, cwd=path.parent, capture_output=True, text=True)
+    answer = subprocess.run(command, env=environment, cwd=path.parent, capture_output=True, text=True, timeout=HANG)
     assert answer.returncode == 0, answer.stderr
     return answer.stdout.strip()
 
@@ -281,7 +281,7 @@ for seconds in (0.5, 1.0, 1.5):
 """
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     reset = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a parent may ignore interrupts
-    answer = subprocess.run([sys.executable, "-c", reset + code], env=environment, capture_output=True, text=True)
+    answer = subprocess.run([sys.executable, "-c", reset + code], env=environment, capture_output=True, text=True, timeout=HANG)
     assert (answer.stdout, answer.stderr, answer.returncode) == ("heard\n" * 3, "", 0)
 
 
@@ -294,7 +294,7 @@ def test_seconds_of_compiling_are_counted_once_and_only_where_kernels_are_compil
         "first = seconds_of_compiling()\nassert 0 < first < time.perf_counter() - started\n"
         "solve(problem, 'newton')\nassert seconds_of_compiling() == first\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, timeout=HANG)
 
 
 def test_the_clock_of_work_stands_still_while_a_kernel_is_compiled(tmp_path: Path) -> None:
@@ -308,7 +308,7 @@ def test_the_clock_of_work_stands_still_while_a_kernel_is_compiled(tmp_path: Pat
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(tmp_path)}
     for kept in ("False", "True"):
-        answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=HANG)
         assert answer.stdout.strip() == kept
 
 

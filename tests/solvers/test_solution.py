@@ -33,6 +33,7 @@ from equimargin.formulations.kernels import kernel
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers
 from equimargin.solvers import Solution, regularization_path, solve
 from narrow import as_a
+from places import HANG
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3))
@@ -252,6 +253,6 @@ def test_a_link_stays_a_link_and_a_pipe_is_written_to(tmp_path: Path) -> None:
     with ThreadPoolExecutor() as pool:
         read = pool.submit(pipe.read_bytes)
         found.save(pipe)
-    (tmp_path / "read.npz").write_bytes(read.result())
+    (tmp_path / "read.npz").write_bytes(read.result(HANG))
     assert pipe.is_fifo()
     assert repr(Solution.load(tmp_path / "read.npz")) == repr(found)

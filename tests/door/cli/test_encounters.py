@@ -18,9 +18,9 @@ from sklearn.datasets import load_iris
 
 from equimargin.compare import compare
 from equimargin.data import load
-from places import ROOT
+from places import HANG, ROOT
 from schema import faults
-from terminal import HANG, Terminal, hard_ranking
+from terminal import Terminal, hard_ranking
 
 FEW = ("--family", "svm.soft", "--solver", "CLARABEL", "--solver", "smo")
 OPTIMUM = re.compile(r"^svm\.soft +optimum 15\.759871[89]\d*, \d+ digits proven \(width \S+\) +AGREE$", re.MULTILINE)

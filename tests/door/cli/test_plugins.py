@@ -21,7 +21,7 @@ from equimargin.formulations import linear
 from equimargin.formulations.kernels.kernel import Linear
 from equimargin.own import Kernel, kernel
 from equimargin.own.kernels import KERNELS
-from places import ROOT
+from places import HANG, ROOT
 from schema import faults
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -35,7 +35,7 @@ def run(tmp_path: Path) -> Run:
 
     def command(*arguments: str) -> subprocess.CompletedProcess[str]:
         whole = [sys.executable, "-m", "equimargin", *arguments]
-        return subprocess.run(whole, cwd=tmp_path, env=environment, capture_output=True, text=True, encoding="utf-8")
+        return subprocess.run(whole, cwd=tmp_path, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=HANG)
 
     return command
 
@@ -120,7 +120,8 @@ def test_failures_are_sentences(run: Run, tmp_path: Path, arguments: tuple[str, 
 def test_drawing_without_hypothesis_says_what_to_install(arguments: tuple[str, ...]) -> None:
     code = "import sys; sys.modules['hypothesis'] = None; from equimargin.cli.app import main; main()"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    found = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True, encoding="utf-8")
+    command = [sys.executable, "-c", code, *arguments]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=HANG)
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr == "equimargin: drawing data needs hypothesis: pip install 'equimargin[testing]'\n"
 

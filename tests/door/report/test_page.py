@@ -37,9 +37,9 @@ from equimargin.report.words import EXPLANATION
 from equimargin.solvers import Answer, Status, solve_declaration
 from equimargin.solvers.interrupt import is_work_left
 from narrow import present
-from places import ROOT
+from places import HANG, ROOT
 from schema import faults
-from terminal import HANG, Terminal, hard_ranking
+from terminal import Terminal, hard_ranking
 
 RUN = CliRunner()
 
