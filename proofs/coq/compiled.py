@@ -7,7 +7,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from equimargin.proofs.theorems import text_of
@@ -80,8 +80,9 @@ def library() -> Iterator[Path]:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text_of(name), encoding="utf-8")
             coqc(file, made)
-        if kept is not None and not kept.exists():
-            made = made.rename(kept)
+        if kept is not None:
+            with suppress(OSError):  # another process has been faster, and a folder that is there is whole
+                made = made.rename(kept)
         yield made
 
 

@@ -57,6 +57,21 @@ def test_a_family_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: 
     assert run("compare", "data.npz", "--plugin", "brought.py", "--family", "test.ocsvm", "--solver", "CLARABEL").returncode == 0
 
 
+NOISY = """
+import ctypes, os
+os.write(1, b"a banner by a file descriptor\\n")
+ctypes.CDLL(None).puts(b"a banner by C, which is flushed at the end")
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_nothing_but_the_record_goes_to_standard_output(run: Run, tmp_path: Path, jobs: str) -> None:
+    (tmp_path / "noisy.py").write_text(NOISY, encoding="utf-8")
+    few = ("--plugin", "noisy", "--family", "svm.soft", "--formulation", "svm.soft.primal", "--solver", "CLARABEL")
+    found = run("compare", "xor", *few, "--jobs", jobs, "--json", "-")
+    assert not list(faults(json.loads(found.stdout), "compare"))
+
+
 def test_data_are_drawn(run: Run) -> None:
     found = run("compare", "--plugin", "brought", "--family", "test.ocsvm", "--draw", "4", "--solver", "CLARABEL")
     assert "test.ocsvm, drawn with seed 4: X" in found.stdout
