@@ -46,7 +46,7 @@ def measured(entries: list[Package], chosen: list[Instance], folder: Path, secon
         free.put(processor)
 
     def all_of(package: Package) -> list[Run]:
-        processor = free.get()
+        processor = free.get_nowait()
         start = time.monotonic()
         try:
             found = list(runs(package, chosen, folder, seconds, processor))

@@ -51,6 +51,8 @@ than {limit:g} s is not asked for larger sizes. `make scaling` remakes this page
 KERNEL_SIZES = (1000, 2000, 5000, 10_000, 20_000, 40_000)
 RANKING_SIZES = (100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000)
 FEATURES = 20
+LONGEST = 3600.0
+"""Seconds, of the clock, after which the process of one side has died without a word."""
 LIMIT = 60.0
 """CPU seconds of a run after which its side is not asked for larger sizes."""
 SHORT, REPEATS = 1.0, 3
@@ -179,7 +181,7 @@ def rankings(sizes: tuple[int, ...]) -> Iterator[Measured]:
     for n in sizes:
         for solver in tuple(solvers):
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
-                found = own.submit(ranked, n, solver).result()
+                found = own.submit(ranked, n, solver).result(LONGEST)
             yield from found
             if found[0].seconds > LIMIT:
                 solvers.remove(solver)

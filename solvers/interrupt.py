@@ -103,10 +103,9 @@ def _held_back() -> Iterator[Callable[[], bool]]:
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield lambda: False
         return
-    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield lambda: not ignored and signal.SIGINT in signal.sigpending()
+        yield lambda: signal.getsignal(signal.SIGINT) is not signal.SIG_IGN and signal.SIGINT in signal.sigpending()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

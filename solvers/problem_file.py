@@ -6,9 +6,12 @@ There are no pickles. A file is written whole or not at all.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
+from shutil import copymode
 from typing import Any, TypeVar
 
 import numpy as np
@@ -105,33 +108,40 @@ def read(file: str | Path, form: str, kind: str, made: Callable[[dict[str, Any],
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Errors of the system that name no file, as of a full disk, name this one."""
+def _named(path: Path, part: Path) -> Iterator[None]:
+    """Let errors of the system name the file, where they name none, as of a full disk, or its part."""
     try:
         yield
     except OSError as failure:
-        if failure.errno is not None and failure.filename is None:
+        if failure.errno is not None and failure.filename in (None, str(part)):
             failure.filename = str(path)
         raise
 
 
 @contextmanager
 def whole(path: Path, keep: bool = True) -> Iterator[Path]:
-    """A name to write to, with the same ending. The file itself appears when it is whole, or not at all; never if it is not to be kept.
+    """Yield the path of a new file to write to, which replaces the file when it is whole; never if it is not to be kept.
 
-    A device or a pipe is written to as it is.
+    The new file is in the same folder, has the same ending, and a name that no other process can know: it exists nowhere before, and no
+    link leads elsewhere. A device or a pipe is written to as it is.
     """
     if path.exists() and not path.is_file():
-        with _named(path):
+        with _named(path, path):
             yield path
         return
     path = path.resolve()  # of a link it is the file behind it that is replaced
-    part = path.with_name(f".{path.stem}.part{path.suffix}")
+    part = path.with_name(f".equimargin-{token_hex(8)}{path.suffix}")
+    with _named(path, part):
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
-        with _named(path):
+        with _named(path, part):
             yield part
-        if keep:
-            part.replace(path)
+            if keep:
+                if path.exists():
+                    copymode(path, part)
+                with part.open("rb") as written:
+                    os.fsync(written.fileno())
+                part.replace(path)
     finally:
         part.unlink(missing_ok=True)
 

@@ -18,6 +18,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from places import HANG
+
 FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})(?P<language>\{code-block\} *\w+|\w*)\n(?P<text>(?:.*\n)*?)(?P=fence)$", re.MULTILINE)
 NUMBER = re.compile(r"[-+]?\d[\d.,e+-]*|<?\.\d+")
 """A figure, which may be another one on another machine."""
@@ -79,7 +81,7 @@ def follow(page: Path) -> Iterator[str]:
 def commands(place: str, text: str) -> Iterator[str]:
     """Run the commands of a block in turn."""
     for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
-        answer = subprocess.run(["sh", "-c", command], capture_output=True, text=True, encoding="utf-8")
+        answer = subprocess.run(["sh", "-c", command], capture_output=True, text=True, encoding="utf-8", timeout=HANG)
         if answer.returncode != 0 and "; echo" not in command:
             yield f"{place}: {command} ended with {answer.returncode}: {answer.stdout}{answer.stderr}"
         yield from differences(f"{place}, {command}", expected, answer.stdout)

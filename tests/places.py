@@ -9,6 +9,9 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 """Public data sets that do not ship with the project; what needs them is skipped with a reason where the folder is missing."""
 
+HANG = 600.0
+"""Seconds, of the clock, after which another process will never say what is waited for, however busy the machine."""
+
 
 def example(name: str) -> ModuleType:
     """A module of examples/ by its name, run anew."""

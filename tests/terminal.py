@@ -17,10 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from places import ROOT
-
-HANG = 300.0
-"""Seconds, of the clock, after which a program will never say what is waited for, however busy the machine."""
+from places import HANG, ROOT
 
 
 def hard_ranking() -> str:

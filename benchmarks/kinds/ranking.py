@@ -60,6 +60,8 @@ REFERENCE, PATIENCE = 1e-9, 60.0
 """Relative gap of the solution whose proven lower bound suboptimalities are measured from, and seconds that it may take."""
 REPEATS, SLOW = 3, 4.0
 """Runs of either side, and CPU seconds from which on the first of ours is not repeated."""
+LONGEST = 3600.0
+"""Seconds, of the clock, after which the process of a row has died without a word."""
 LIMIT, QUICK_LIMIT, SHARE = 10.0, 1.0, 0.2
 """Seconds after which a peer is not waited for any longer, and the share of them from which on its first run is not repeated."""
 OURS = "ours"
@@ -490,7 +492,7 @@ def main() -> None:
             found = measured(row, limit)
         else:
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
-                found = own.submit(measured, row, limit).result()
+                found = own.submit(measured, row, limit).result(LONGEST)
         for line in found:
             print(shown(line), flush=True)
         lines += found

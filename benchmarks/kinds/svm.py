@@ -315,7 +315,7 @@ print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, solut
 def fresh(n: int, d: int) -> tuple[float, float, str]:
     """Wall seconds of the first solve in a new process, after its imports, the peak memory of the process in GB, and the status."""
     command = [sys.executable, "-c", FRESH.format(n=n, d=d)]
-    seconds, memory, status = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    seconds, memory, status = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout.split()
     return float(seconds), float(memory), status
 
 

@@ -147,7 +147,7 @@ class Worker:
         if text := process.stdout.readline():
             answer: dict[str, Any] = json.loads(text)
             return answer
-        process.wait()
+        process.wait(START_UP)
         raise Crash(ended(self.stop()))
 
     def close(self) -> None:
@@ -164,7 +164,7 @@ class Worker:
         if self.process is None:
             return 0
         self.process.kill()
-        status = self.process.wait()
+        status = self.process.wait(START_UP)
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 with suppress(BrokenPipeError):

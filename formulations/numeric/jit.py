@@ -16,6 +16,7 @@ import inspect
 import io
 import os
 import signal
+import stat
 import tempfile
 import threading
 import time
@@ -311,14 +312,37 @@ def _undisturbed(compile: Callable[P, R]) -> Callable[P, R]:
 
 @functools.cache
 def cache_directory() -> Path | None:
-    """The writable directory of the compiled kernels of exactly these sources; None if there is none."""
+    """Return the writable directory of the compiled kernels of exactly these sources; None if there is none.
+
+    Raises
+    ------
+    PermissionError
+        If the directory belongs to another user or can be written by others, whose code would run here.
+    """
     try:
-        directory = _cache_root() / f"kernels-{_digest_of_sources()}"
-        directory.mkdir(parents=True, exist_ok=True)
+        root = _cache_root()
+        directory = root / f"kernels-{_digest_of_sources()}"
+        for folder in (root, directory):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
-            return directory
+            pass
     except (OSError, RuntimeError):  # RuntimeError: a user without a home directory
         return None
+    _check_owner(root)
+    _check_owner(directory)
+    return directory
+
+
+def _check_owner(folder: Path) -> None:
+    """Raise a PermissionError if anybody else can put files into a folder."""
+    if not hasattr(os, "getuid"):
+        return
+    status = folder.stat()
+    advice = "name another folder with the environment variable NUMBA_CACHE_DIR"
+    if status.st_uid != os.getuid():
+        raise PermissionError(f"the kernel cache {folder} belongs to user {status.st_uid}, not to user {os.getuid()}; {advice}")
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(f"the kernel cache {folder} can be written by other users; chmod go-w {folder}, or {advice}")
 
 
 def _cache_root() -> Path:

@@ -6,8 +6,8 @@ import hashlib
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from equimargin.proofs.theorems import text_of
@@ -30,6 +30,33 @@ def cache() -> Path | None:
     return None if kernels is None else kernels.parent
 
 
+def run(
+    title: str, command: Sequence[str | Path], folder: Path | None = None, limit: int = MOST_SECONDS
+) -> subprocess.CompletedProcess[str]:
+    """Return the status and the output of a command.
+
+    Parameters
+    ----------
+    title : str
+        Subject of the sentence if the time is over.
+    command : sequence of str or Path
+        Program and arguments.
+    folder : Path, optional
+        Where the command runs.
+    limit : int, default MOST_SECONDS
+        Wall seconds.
+
+    Raises
+    ------
+    NotProved
+        If the command takes longer.
+    """
+    try:
+        return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", timeout=limit)
+    except subprocess.TimeoutExpired:
+        raise NotProved(f"{title} takes longer than {limit:,} seconds") from None
+
+
 @contextmanager
 def library() -> Iterator[Path]:
     """The folder of the compiled files that a theorem needs: in the user's cache where that can be written, compiled at the first time.
@@ -39,7 +66,7 @@ def library() -> Iterator[Path]:
     NotProved : Coq does not compile them, as without mathcomp.
     """
     names = needed(ROOT)
-    version = subprocess.run(["coqc", "--version"], capture_output=True, text=True).stdout
+    version = run("Coq", ["coqc", "--version"]).stdout
     digest = hashlib.sha256("".join([version, *map(text_of, names)]).encode()).hexdigest()[:16]
     within = cache()
     kept = None if within is None else within / f"rocq-{digest}"
@@ -53,8 +80,9 @@ def library() -> Iterator[Path]:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text_of(name), encoding="utf-8")
             coqc(file, made)
-        if kept is not None and not kept.exists():
-            made = made.rename(kept)
+        if kept is not None:
+            with suppress(OSError):  # another process has been faster, and a folder that is there is whole
+                made = made.rename(kept)
         yield made
 
 
@@ -85,10 +113,7 @@ def coqc(file: Path, compiled: Path) -> str:
     NotProved : Coq does not accept it, or takes too long.
     """
     command = ["coqc", "-w", "none", "-Q", str(compiled), "equimargin", file.name]
-    try:
-        answer = subprocess.run(command, cwd=file.parent, capture_output=True, text=True, encoding="utf-8", timeout=MOST_SECONDS)
-    except subprocess.TimeoutExpired:
-        raise NotProved(f"Coq takes longer than {MOST_SECONDS} seconds") from None
+    answer = run("Coq", command, file.parent)
     said = answer.stdout + answer.stderr
     if answer.returncode:
         raise NotProved(f"Coq ends with status {answer.returncode}: {' '.join(said.split())[-300:]}")

@@ -9,13 +9,12 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 
-from equimargin.proofs.coq.compiled import MOST_SECONDS, NotProved, cache, coqc, library, needed
+from equimargin.proofs.coq.compiled import MOST_SECONDS, NotProved, cache, coqc, library, needed, run
 from equimargin.proofs.coq.theorem import INSTALL
 from equimargin.proofs.theorems import FOLDER, text_of
 
@@ -104,11 +103,8 @@ def answers(program: Path, certificates: Sequence[Path]) -> list[Answer]:
     ------
     NotProved : the program does not answer for each of them.
     """
-    most = MOST_SECONDS * len(certificates)
     try:
-        ended = subprocess.run([program, *certificates], capture_output=True, text=True, errors="replace", timeout=most)
-    except subprocess.TimeoutExpired:
-        raise NotProved(f"the program that is proved takes longer than {most:,} seconds") from None
+        ended = run("the program that is proved", [program, *certificates], limit=MOST_SECONDS * len(certificates))
     except OSError as reason:
         raise NotProved(f"the program that is proved cannot be started: {reason}; delete {program} and build it anew") from None
     said = ended.stdout.split()
@@ -131,7 +127,7 @@ def _by_hand(file: str) -> str:
 
 def _ocaml(folder: Path, *files: str) -> None:
     command = ["ocamlfind", "ocamlopt", "-O3", "-w", "-a", "-package", "zarith", "-linkpkg", *files, "-o", "program"]
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    ended = run("OCaml", command, folder)
     if ended.returncode:
         said = " ".join((ended.stdout + ended.stderr).split())[-300:]
         raise NotProved(f"OCaml ends with status {ended.returncode}: {said}; what it needs: {INSTALL_OCAML}")

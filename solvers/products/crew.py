@@ -18,6 +18,10 @@ PARTS_PER_THREAD = 4
 """Parts of a product for every thread: the last ones may take longest, and a thread that is done early takes another."""
 
 
+SECONDS_OF_A_PART = 3600.0
+"""Seconds that threads may take for their last parts: a part takes seconds, and a machine may be busy or asleep."""
+
+
 class Crew:
     """The thread that calls and others, which end when nobody has the crew any more.
 
@@ -57,7 +61,9 @@ class Crew:
         try:
             take()
         finally:  # after an interrupt, too: no thread goes on writing into memory that another run may have by then
-            wait(at_work)
+            unfinished = wait(at_work, SECONDS_OF_A_PART).not_done
+        if unfinished:
+            raise RuntimeError(f"a thread has not finished its part of a product in {SECONDS_OF_A_PART:g} s; start the process anew")
         for other in at_work:
-            other.result()
+            other.result(0)
         return [results[part] for part in range(len(parts))]

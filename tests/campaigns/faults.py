@@ -22,6 +22,8 @@ from pathlib import Path
 
 from places import ROOT
 
+LONGEST = 3600
+"""Seconds, of the clock, that the tests of one fault may take."""
 COPIED = ("formulations", "solvers", "proofs", "src", "tests", "examples", "pyproject.toml")
 
 
@@ -1680,7 +1682,7 @@ def first_failure(tree: Path, tests: Sequence[str], caches: Path) -> str | None:
     files = [str(path.relative_to(tree)) for name in tests for path in (tree / "tests").rglob(f"test_{name}.py")]
     environment = os.environ | {"NUMBA_CACHE_DIR": str(caches), "PYTHONPATH": str(tree / "src"), "EQUIMARGIN_PROFILE": "faults"}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *files]
-    answer = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
+    answer = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=LONGEST)
     if answer.returncode == 0:
         return None
     found = re.search(r"^FAILED tests/(\S+)", answer.stdout, re.MULTILINE)

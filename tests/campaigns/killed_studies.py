@@ -125,7 +125,7 @@ def cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
                 process.wait(20)
             except subprocess.TimeoutExpired:
                 process.kill()
-                process.wait()
+                process.wait(20)
 
 
 def killed_once(folder: Path, name: str, victim: str, chance: random.Random) -> str:
@@ -157,7 +157,7 @@ def _killed(running: subprocess.Popen[bytes], file: Path, before: int, chance: r
         _, errors = running.communicate(timeout=LONGEST)
     except subprocess.TimeoutExpired:
         running.kill()
-        running.communicate()
+        running.communicate(timeout=LONGEST)
         return f"{said}, HANGS"
     return f"{said}, TRACEBACK {errors.decode()[-2000:]}" if b"Traceback" in errors else said
 

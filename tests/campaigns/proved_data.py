@@ -30,6 +30,8 @@ COSTS = {"": "1", " hard": "inf"}
 """What is said of a comparison by its cost, and the cost."""
 QUERIES = 20
 """Queries of MQ2008 that are taken."""
+LONGEST = 3600
+"""Seconds, of the clock, that one comparison may take."""
 UNDECIDED = 4
 """The exit status of a comparison of which a family stays open."""
 
@@ -96,7 +98,7 @@ def _certificates(title: str, data: str, choices: list[str], where: Path) -> lis
     if not folder.is_dir():
         task = ["--task", "ranking"] if Path(data).is_file() else []
         command = [sys.executable, "-m", "equimargin", "compare", data, *task, *choices, "--certify", str(made)]
-        run = subprocess.run(command, capture_output=True, text=True)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
         if run.returncode not in (0, UNDECIDED):
             print(f"{title}: compare ended with {run.returncode}: {run.stderr.strip()}")
             return None

@@ -25,7 +25,7 @@ from equimargin.proofs import Agreement, examine_solution, judge
 from equimargin.solvers import SOLVERS, Solver, Status, solve
 from equimargin.testing import check_solver, margin_problems, sample_problem
 from narrow import as_a, present
-from places import ROOT, example
+from places import HANG, ROOT, example
 
 RIGHT = (Agreement.AGREES, Agreement.INACCURATE)
 """What is said of a program that solves the problem: its accuracy is its own, and need not be ours."""
@@ -284,5 +284,5 @@ settings(max_examples=3)(given(margin_problems("rank.l1"))(lambda problem: None)
 print("conforms")
 """
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    answer = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, env=environment)
+    answer = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, env=environment, timeout=HANG)
     assert (answer.stdout, answer.stderr) == ("conforms\n", "")

@@ -18,7 +18,7 @@ from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Status
 from equimargin.solvers.solution import Callback
 from equimargin.testing import check_solver, main
-from places import ROOT
+from places import HANG, ROOT
 
 SMO = SOLVERS["smo"]
 
@@ -261,6 +261,6 @@ def test_one_command_checks_what_a_third_party_wrote(argument: str, status: int,
     folders = [here.parent, ROOT / "tests", examples / "formulations", examples / "solvers", ROOT / "src"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
     command = [sys.executable, "-W", "error", "-m", "equimargin.testing", argument]
-    answer = subprocess.run(command, capture_output=True, text=True, env=environment)
+    answer = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=HANG)
     assert (answer.returncode, answer.stderr) == (status, "")
     assert words in answer.stdout

@@ -26,7 +26,7 @@ from equimargin.proofs.claims import claims
 from equimargin.proofs.families.family import FAMILIES as OWN
 from equimargin.sameness.instances import drawn, problems
 from oracles.own_entries import own_families
-from places import ROOT
+from places import HANG, ROOT
 
 TEXTS = ROOT / "src" / "equimargin" / "atlas" / "derivations"
 FILES = sorted(TEXTS.glob("*.md"))
@@ -153,7 +153,7 @@ def built() -> dict[str, str]:
     """The documentation's pages, made in a process of its own, as Sphinx would have them."""
     environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'docs' / '_extensions'}"}
     code = "import json, derivations; print(json.dumps(derivations.pages()))"
-    said = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True).stdout
+    said = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=HANG).stdout
     return dict(json.loads(said))
 
 

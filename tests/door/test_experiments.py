@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from equimargin.proofs.claims import Kind, Verdict, claims
-from places import ROOT, SHARED, experiment
+from places import HANG, ROOT, SHARED, experiment
 
 FOLDER = ROOT / "examples" / "documents"
 NAMES = sorted(file.stem for file in FOLDER.glob("*_*.py"))
@@ -67,7 +67,7 @@ def test_without_public_data_an_experiment_says_so_and_goes_on(name: str, capsys
 def test_a_command_saves_its_table_and_its_picture(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "Agg"}
     command = [sys.executable, str(FOLDER / "path_figure.py"), "--save", str(tmp_path / "new"), "--data", str(tmp_path)]
-    answer = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=tmp_path)
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=tmp_path, timeout=HANG)
     assert answer.returncode == 0, answer.stderr
     assert "P.figure4" in answer.stdout
     assert (tmp_path / "new" / "path_figure.txt").read_text(encoding="utf-8").splitlines()[-1] in answer.stdout

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import pages
-from places import ROOT
+from places import HANG, ROOT
 
 DOCS = ROOT / "docs"
 WRITTEN = [
@@ -29,7 +29,7 @@ def test_a_page_is_followed_from_an_empty_folder(page: Path, tmp_path: Path) -> 
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PATH": programs, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80"}
     command = [sys.executable, "-W", "error", str(ROOT / "tests" / "pages.py"), str(page)]
-    answer = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, encoding="utf-8")
+    answer = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=HANG)
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 

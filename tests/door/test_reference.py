@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from places import ROOT, module_of
+from places import HANG, ROOT, module_of
 
 EXTENSIONS = ROOT / "docs" / "_extensions"
 PLACES = {
@@ -35,7 +35,7 @@ def python(*arguments: str) -> str:
     """What Python prints that sees the package and the documentation's extensions."""
     path = f"{ROOT / 'src'}:{EXTENSIONS}"
     environment = os.environ | {"PYTHONPATH": path, "COLUMNS": "400"}
-    return subprocess.run([sys.executable, *arguments], env=environment, check=True, capture_output=True, text=True).stdout
+    return subprocess.run([sys.executable, *arguments], env=environment, check=True, capture_output=True, text=True, timeout=HANG).stdout
 
 
 def listed(subject: str) -> list[str]:

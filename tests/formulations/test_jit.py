@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ from equimargin.formulations.numeric import jit
 from equimargin.solvers.progress import Judge
 from equimargin.solvers.solution import Limits
 from equimargin.testing import sample_problem
-from places import ROOT
+from narrow import present
+from places import HANG, ROOT
 
 CALLEE = """
 from equimargin.formulations.numeric.jit import jit
@@ -74,7 +75,7 @@ def call(path: Path, program: str = CALL, **environment: str) -> str:
     cleared = {name: value for name, value in os.environ.items() if name not in {"HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"}}
     environment = cleared | {"PYTHONPATH": str(path)} | environment
     command = [sys.executable, "-W", "error", "-c", program]
-    answer = subprocess.run(command, env=environment, cwd=path.parent, capture_output=True, text=True)
+    answer = subprocess.run(command, env=environment, cwd=path.parent, capture_output=True, text=True, timeout=HANG)
     assert answer.returncode == 0, answer.stderr
     return answer.stdout.strip()
 
@@ -281,7 +282,7 @@ for seconds in (0.5, 1.0, 1.5):
 """
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     reset = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a parent may ignore interrupts
-    answer = subprocess.run([sys.executable, "-c", reset + code], env=environment, capture_output=True, text=True)
+    answer = subprocess.run([sys.executable, "-c", reset + code], env=environment, capture_output=True, text=True, timeout=HANG)
     assert (answer.stdout, answer.stderr, answer.returncode) == ("heard\n" * 3, "", 0)
 
 
@@ -294,7 +295,7 @@ def test_seconds_of_compiling_are_counted_once_and_only_where_kernels_are_compil
         "first = seconds_of_compiling()\nassert 0 < first < time.perf_counter() - started\n"
         "solve(problem, 'newton')\nassert seconds_of_compiling() == first\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, timeout=HANG)
 
 
 def test_the_clock_of_work_stands_still_while_a_kernel_is_compiled(tmp_path: Path) -> None:
@@ -308,8 +309,52 @@ def test_the_clock_of_work_stands_still_while_a_kernel_is_compiled(tmp_path: Pat
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(tmp_path)}
     for kept in ("False", "True"):
-        answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=HANG)
         assert answer.stdout.strip() == kept
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of a kernel cache of its own."""
+    monkeypatch.setattr(jit.config, "CACHE_DIR", str(tmp_path))
+    jit.cache_directory.cache_clear()
+    yield tmp_path / "equimargin"
+    jit.cache_directory.cache_clear()
+
+
+@pytest.mark.parametrize("mask", [0o002, 0o000])
+def test_cache_directory_is_made_for_its_user_alone(cache: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        directory = present(jit.cache_directory())
+    finally:
+        os.umask(before)
+    assert [folder.stat().st_mode & 0o777 for folder in (cache, directory)] == [0o700, 0o700]
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o702])
+def test_cache_directory_that_others_can_write_is_refused(cache: Path, mode: int) -> None:
+    cache.mkdir()
+    cache.chmod(mode)
+    with pytest.raises(PermissionError, match=rf"^the kernel cache {cache} can be written by other users; chmod go-w {cache}, or name "):
+        jit.cache_directory()
+
+
+def test_cache_directory_of_another_user_is_refused(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.mkdir()
+    monkeypatch.setattr(os, "getuid", lambda: cache.stat().st_uid + 1)
+    with pytest.raises(PermissionError, match=rf"^the kernel cache {cache} belongs to user \d+, not to user \d+; name another folder"):
+        jit.cache_directory()
+
+
+def test_refused_kernel_cache_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "equimargin").mkdir()
+    (tmp_path / "equimargin").chmod(0o777)
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "equimargin", "compare", "xor"]
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG)
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert answer.stderr.startswith(f"equimargin: the kernel cache {tmp_path / 'equimargin'} can be written by other users; chmod go-w ")
 
 
 def test_compiling_does_not_count_in_the_time_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import equimargin
-from places import ROOT
+from places import HANG, ROOT
 
 FLOORS = ("formulations", "solvers", "proofs")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -21,13 +21,14 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 def run_python(code: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """A fresh interpreter that finds the package behind the links, installed or not."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    return subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=cwd, env=environment, capture_output=True, text=True)
+    command = [sys.executable, "-W", "error", "-c", code]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=HANG)
 
 
 def tracked_files() -> list[Path]:
     """What git holds or would hold: new files count before they are committed."""
     command = ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=HANG).stdout.split("\0")
     return [path for name in names if name and (path := ROOT / name).is_file() and not path.is_symlink()]
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from pages import FOLLOWED_AS_BUILT
-from places import ROOT
+from places import HANG, ROOT
 
 PACKAGE_DIR: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["package-dir"]
 
@@ -28,7 +28,7 @@ def run(*command: str | Path, cwd: Path, programs: Path | None = None) -> str:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     if programs is not None:
         environment |= {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "PYTHONIOENCODING": "utf-8"}
-    answer = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, encoding="utf-8")
+    answer = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=HANG)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     return answer.stdout
 

@@ -20,7 +20,7 @@ from campaigns.exact import nightly_linear_path as linear_path
 from equimargin.formulations import REGISTRY, classification
 from equimargin.own.instances import Refutation
 from equimargin.shrink import Shrunk
-from places import ROOT
+from places import HANG, ROOT
 
 SMALL = re.compile(r"(\S+\.small\.py): from (\d+) rows? x \d+ columns? to (\d+) rows? x 1 column in ")
 
@@ -42,7 +42,7 @@ def read(said: str, rows: int) -> Shrunk:
 def python(lines: str) -> str:
     """What lines of Python print in a process of their own, which finds the campaigns."""
     code = f"import sys; sys.path[:0] = [{str(ROOT / 'src')!r}, {str(ROOT / 'tests')!r}]\n{lines}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

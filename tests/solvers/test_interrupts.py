@@ -40,15 +40,13 @@ from equimargin.solvers.dual import coordinate_descent, smo
 from equimargin.solvers.dual import newton_on_face as face
 from equimargin.solvers.interrupt import interruptible, is_work_left, unheard
 from equimargin.testing import sample_problem
-from places import ROOT
+from places import HANG, ROOT
 
 SOURCE = ROOT / "src"
 WITHIN = 1.0
 """Seconds of CPU time from the request to the return."""
 LIMIT = 0.5
 """Seconds, of the clock, that a solver may take."""
-HANG = 300.0
-"""Seconds, of the clock, after which a process will never end, however busy the machine."""
 
 pytestmark = pytest.mark.usefixtures("hearing")
 
@@ -173,9 +171,9 @@ def test_an_interrupt_is_heard(name: str) -> None:
         started = cpu_seconds(process)
         process.send_signal(signal.SIGINT)
         heard = process.stdout.readline()
-        out, err = process.communicate()
+        out, err = process.communicate(timeout=HANG)
         deaf.cancel()
-        deaf.join()
+        deaf.join(HANG)
     assert (out, err, process.returncode) == ("", "", 0)
     assert float(heard) - started <= WITHIN
 
@@ -232,7 +230,7 @@ def test_work_in_a_thread_returns_and_raises_as_it_would() -> None:
     with pytest.raises(ZeroDivisionError):
         interruptible(lambda: 1 // 0)
     with ThreadPoolExecutor(1) as pool:  # another thread hears no signals, and waits without them
-        assert pool.submit(interruptible, lambda: 7).result() == 7
+        assert pool.submit(interruptible, lambda: 7).result(HANG) == 7
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, set())
 
 
@@ -244,7 +242,7 @@ def test_interrupted_work_is_asked_to_end() -> None:
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         interruptible(lambda: asked.wait(20), asked.set)
-    timer.join()
+    timer.join(HANG)
     assert asked.is_set()
     assert threading.active_count() == before
 
@@ -334,7 +332,7 @@ def test_only_what_libraries_print_is_dropped(capsys: pytest.CaptureFixture[str]
         interruptible(lambda: print("library"))
         print("main")
         with ThreadPoolExecutor(1) as pool:
-            pool.submit(print, "thread").result()
+            pool.submit(print, "thread").result(HANG)
     interruptible(lambda: print("later"))
     assert capsys.readouterr().out == "main\nthread\nlater\n"
 
@@ -352,7 +350,7 @@ def test_what_runs_in_the_background_goes_on(tmp_path: Path) -> None:
             process.send_signal(signal.SIGINT)
             interrupts += 1
             time.sleep(0.02)
-        out, err = process.communicate()
+        out, err = process.communicate(timeout=HANG)
     assert interrupts > 10
     assert (err, process.returncode) == ("", 4)
     assert "UNDECIDED: one declaration agrees" in out

@@ -37,7 +37,7 @@ from equimargin.own.plugins import load_shipped
 from equimargin.proofs.families.family import FAMILIES as FAMILIES_BROUGHT
 from equimargin.solvers import SOLVERS, Limits, Needs, Refusal, Solution, Status, exact_optimum, solve, solver
 from equimargin.testing import FAMILIES, check_solver, margin_problems, sample_problem
-from places import ROOT, example
+from places import HANG, ROOT, example
 
 LINE = np.array([[0.0], [1.0], [3.0]])
 
@@ -197,7 +197,7 @@ for answer in compare(sample_problem("svm.nobias"), "*.dual", ["CLARABEL", "asce
     print(answer["solver"], answer["agreement"], answer["reason"])
 """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("examples/solvers", "src"))}
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=HANG)
     assert answer.stderr == ""
     clarabel, ascent, lost = answer.stdout.splitlines()
     assert clarabel.startswith("CLARABEL agrees")
@@ -220,7 +220,7 @@ importlib.reload(importlib.import_module(before.module))
 assert SOLVERS["tron"] is not before
 assert list(SOLVERS) == order
 """
-    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, timeout=HANG)
 
 
 @pytest.mark.parametrize("name", ["smo", "cutting_plane"])
@@ -245,7 +245,7 @@ except ValueError as refused:
     print(refused)
 """
     answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, timeout=HANG
     )
     assert answer.stderr == ""
     assert answer.stdout.startswith("'tron' is registered already, by equimargin.solvers.newton.tron.")
@@ -301,4 +301,4 @@ def test_what_solve_does_not_need_is_imported_when_it_is_asked_for() -> None:
         "assert all(getattr(s, name) is not None for name in s.__all__) and set(s.__all__) <= set(dir(s))\n"
         "assert 'equimargin.solvers.exact.path' in sys.modules\n"
     )
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stderr == ""
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG).stderr == ""

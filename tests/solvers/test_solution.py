@@ -6,6 +6,8 @@ import io
 import json
 import os
 import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +35,7 @@ from equimargin.formulations.kernels import kernel
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers
 from equimargin.solvers import Solution, regularization_path, solve
 from narrow import as_a
+from places import HANG, ROOT
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3))
@@ -241,6 +244,47 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert (list(tmp_path.iterdir()), file.read_bytes()) == ([file], before)
 
 
+SAVING = """
+import sys
+from equimargin.solvers import Solution
+found = Solution.load(sys.argv[1])
+for _ in range(80):
+    found.save(sys.argv[2])
+"""
+
+
+def test_two_processes_that_save_to_one_file_leave_it_whole(tmp_path: Path) -> None:
+    source, target = saved(tmp_path), tmp_path / "target.npz"
+    wanted = repr(Solution.load(source))
+    Solution.load(source).save(target)
+    command = [sys.executable, "-c", SAVING, str(source), str(target)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    writers = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    while any(writer.poll() is None for writer in writers):
+        assert repr(Solution.load(target)) == wanted
+    assert [(writer.communicate(timeout=HANG)[1], writer.returncode) for writer in writers] == [("", 0), ("", 0)]
+    assert repr(Solution.load(target)) == wanted
+    assert sorted(tmp_path.iterdir()) == sorted([source, target])
+
+
+def test_save_follows_no_link_that_was_laid_in_its_way(tmp_path: Path) -> None:
+    folder, victim = tmp_path / "folder", tmp_path / "victim.npz"
+    folder.mkdir()
+    victim.write_text("somebody else's", encoding="utf-8")
+    for name in (".out.part.npz", ".equimargin-.npz", ".out.npz"):
+        (folder / name).symlink_to(victim)
+    solve(PROBLEMS["classification"]).save(folder / "out.npz")
+    assert victim.read_text(encoding="utf-8") == "somebody else's"
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_save_keeps_the_permissions_of_the_file_that_it_replaces(tmp_path: Path, mode: int) -> None:
+    file = saved(tmp_path)
+    file.chmod(mode)
+    Solution.load(file).save(file)
+    assert file.stat().st_mode & 0o777 == mode
+
+
 def test_a_link_stays_a_link_and_a_pipe_is_written_to(tmp_path: Path) -> None:
     link, found = tmp_path / "link.npz", solve(PROBLEMS["classification"])
     link.symlink_to(saved(tmp_path))
@@ -252,6 +296,6 @@ def test_a_link_stays_a_link_and_a_pipe_is_written_to(tmp_path: Path) -> None:
     with ThreadPoolExecutor() as pool:
         read = pool.submit(pipe.read_bytes)
         found.save(pipe)
-    (tmp_path / "read.npz").write_bytes(read.result())
+    (tmp_path / "read.npz").write_bytes(read.result(HANG))
     assert pipe.is_fifo()
     assert repr(Solution.load(tmp_path / "read.npz")) == repr(found)

@@ -78,7 +78,7 @@ OF_ROWS = (
     *("per_query", "bias", "target", "query", "weight", "drop", "header", "sep", "decimal", "missing", "na"),
 )
 """The names of the options about rows of features and the problems made of them, which families from elsewhere do not have."""
-BY_HAND = "by Ctrl-C"
+BY_HAND = "by Ctrl-C or SIGTERM"
 """Why a comparison ended that a person ended: other processes may then be at work still, and are not where its time was over."""
 
 

@@ -465,8 +465,8 @@ def _open_once(path: Path) -> None:
             pass
     from equimargin.solvers.problem_file import whole
 
-    with whole(path, keep=False) as part:
-        part.touch()
+    with whole(path, keep=False):
+        pass
 
 
 @contextmanager

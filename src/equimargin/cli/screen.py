@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
@@ -148,6 +149,30 @@ def unread_output_kept() -> Iterator[None]:
         yield
     finally:
         termios.tcsetattr(out, termios.TCSANOW, before)
+
+
+def keep_standard_output() -> None:
+    """Keep standard output for this program alone: what a library writes to its file descriptor goes nowhere.
+
+    HiGHS 1.16 and later print a banner before anybody can tell it not to, from C++, and from processes that are started here, too.
+    """
+    out = sys.stdout
+    try:
+        descriptor = out.fileno()
+    except (AttributeError, OSError):  # it is closed, or no file
+        return
+    out.flush()
+    raw = io.FileIO(os.dup(descriptor), "w")
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), descriptor)
+    sys.stdout = io.TextIOWrapper(
+        raw if out.write_through else io.BufferedWriter(raw),
+        encoding=out.encoding,
+        errors=out.errors,
+        line_buffering=out.line_buffering,
+        write_through=out.write_through,
+    )
+    sys.__stdout__ = sys.stdout  # of which the width of the terminal is asked
 
 
 def columns(fallback: int) -> int:

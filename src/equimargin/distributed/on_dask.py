@@ -6,8 +6,10 @@ and no state lives anywhere but in what the tasks are given. A worker that dies 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from functools import partial
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -19,12 +21,51 @@ Result = TypeVar("Result")
 
 ANSWERS_PER_SUM = 8
 """Answers that one task adds up. Where there are no more, they are added up by the caller, which saves a task."""
+SECONDS_BETWEEN_LOOKS = 1.0
+"""Seconds of waiting for results after which the cluster is asked for its workers."""
+SECONDS_WITHOUT_WORKERS = 60.0
+"""Seconds that a cluster may be without workers: one that died is replaced sooner, and so is one that is started when there is work."""
+SECONDS_TO_FETCH = 600.0
+"""Seconds in which results that are computed must arrive here, or be computed anew where their worker died meanwhile."""
 EXTRA = "dask and distributed are not installed; pip install 'equimargin[cluster]', or give lists of arrays"
 
 
 def is_lazy(block: Any) -> bool:
     """Whether a block is a Delayed object or a future, which a cluster is to compute."""
     return hasattr(block, "__dask_graph__") or (hasattr(block, "key") and hasattr(block, "client"))
+
+
+def completed(client: Any, futures: Sequence[Any], return_when: str = "ALL_COMPLETED") -> list[Any]:
+    """Return the futures that are done, once all of them are, or with "FIRST_COMPLETED" one of them.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Client of the cluster that computes the futures.
+    futures : sequence of distributed.Future
+        Futures to wait for, at least one.
+    return_when : str, default "ALL_COMPLETED"
+        As in `distributed.wait`.
+
+    Raises
+    ------
+    Lost
+        If the cluster has no workers for SECONDS_WITHOUT_WORKERS.
+    """
+    from distributed import wait
+
+    alone = time.monotonic()
+    while True:
+        try:
+            with client.as_current():
+                return [*wait(futures, timeout=SECONDS_BETWEEN_LOOKS, return_when=return_when).done]
+        except TimeoutError:
+            pass
+        if client.nthreads():
+            alone = time.monotonic()
+        if time.monotonic() - alone > SECONDS_WITHOUT_WORKERS:
+            advice = f"start some (dask worker {client.scheduler.address} --nthreads 1)"
+            raise Lost(f"the cluster has had no workers for {SECONDS_WITHOUT_WORKERS:g} s; {advice}")
 
 
 class OnDask:
@@ -63,7 +104,7 @@ class OnDask:
         return cls(chosen, chosen.compute(made))
 
     def each(self, method: str, *arguments: Any) -> list[Any]:
-        return self._fetched(lambda: self.client.gather(self._asked(method, arguments)))
+        return self._fetched(lambda: self._gathered(self._asked(method, arguments)))
 
     def total(self, method: str, *arguments: Any) -> list[Array]:
         return self._fetched(lambda: self._added(self._asked(method, arguments)))
@@ -78,7 +119,16 @@ class OnDask:
         while len(answers) > ANSWERS_PER_SUM:
             groups = [answers[k : k + ANSWERS_PER_SUM] for k in range(0, len(answers), ANSWERS_PER_SUM)]
             answers = [self.client.submit(added, *group, pure=False) for group in groups]
-        return added(*self.client.gather(answers))
+        return added(*self._gathered(answers))
+
+    def _gathered(self, answers: list[Any]) -> list[Any]:
+        """The results of answers, once all are computed."""
+        if not answers:
+            return []
+        completed(self.client, answers)
+        fetch = partial(self.client.gather, answers, asynchronous=True)
+        results: list[Any] = self.client.sync(fetch, callback_timeout=SECONDS_TO_FETCH)
+        return results
 
     def _fetched(self, fetch: Callable[[], Result]) -> Result:
         """What the cluster answers.

@@ -8,6 +8,7 @@ from typing import Any
 from equimargin.formulations import REGISTRY, families
 from equimargin.formulations.links.kinds import Link
 from equimargin.formulations.links.table import LINKS
+from equimargin.solvers.problem_file import whole
 
 STYLES: dict[str, tuple[str, Any]] = {
     "equivalence": ("#1b5e8c", "solid"),
@@ -32,12 +33,13 @@ def draw(file: Path) -> None:
     ------
     ValueError : another ending.
     """
-    if file.suffix == ".dot":
-        file.write_text(dot(), encoding="utf-8")
-    elif file.suffix in (".svg", ".png", ".pdf"):
-        _drawing(file)
-    else:
+    if file.suffix not in (".svg", ".png", ".pdf", ".dot"):
         raise ValueError(f"{file}: the name must end in .svg, .png, .pdf or .dot")
+    with whole(file) as part:
+        if file.suffix == ".dot":
+            part.write_text(dot(), encoding="utf-8")
+        else:
+            _drawing(part)
 
 
 def dot() -> str:

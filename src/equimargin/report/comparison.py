@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections import Counter
@@ -19,7 +18,7 @@ from equimargin.proofs.families import OwnProblem
 from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.report.page import page
 from equimargin.report.pages.comparison import comparison_page
-from equimargin.report.records import SCHEMA_VERSION, plain, record, solved, summary, versions
+from equimargin.report.records import SCHEMA_VERSION, csv_text, plain, record, solved, summary, versions
 from equimargin.report.table import closing_lines, table
 
 PAGE_COLUMNS = 80
@@ -138,14 +137,8 @@ class Comparison:
 
     def to_csv(self) -> str:
         """The answers as CSV text with a header."""
-        import csv
-
-        text = io.StringIO()
         answers = self.answers
-        writer = csv.DictWriter(text, list(answers[0]) if answers else ["family"])
-        writer.writeheader()
-        writer.writerows(answers)
-        return text.getvalue()
+        return csv_text(list(answers[0]) if answers else ["family"], answers)
 
     def to_html(self, command: str = "") -> str:
         """All of it as one page of HTML that loads nothing else: the verdict, pictures, and every answer in a table that sorts.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,32 @@ from equimargin.proofs import Agreement, Family, Judgement
 SCHEMA_VERSION = 2
 """Counts the layouts of the records of `compare` and `path`: schema.json describes this one."""
 
+COMPUTED = ("=", "+", "-", "@", "\t", "\r")
+"""First characters of texts that a spreadsheet computes."""
+
 LIBRARIES = ("numpy", "scipy", "numba", "cvxpy", "clarabel", "scs", "osqp", "highspy")
 """Names of the packages that take part in an answer."""
+
+
+def csv_text(names: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
+    """Return records as CSV text with a header.
+
+    A text that a spreadsheet would compute, as a file's name or a reason may be one, gets an apostrophe in front.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the columns.
+    records : iterable of mapping
+        One record a line, with a value for each name.
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names)
+    writer.writeheader()
+    for line in records:
+        computed = {name: f"'{value}" for name, value in line.items() if isinstance(value, str) and value.startswith(COMPUTED)}
+        writer.writerow({**line, **computed})
+    return text.getvalue()
 
 
 def solved(judgement: Judgement) -> bool:

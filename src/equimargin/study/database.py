@@ -214,7 +214,7 @@ class Database:
             yield
         finally:
             over.set()
-            beat.join()
+            beat.join(2 * PATIENCE)  # it may wait for the file, for which PATIENCE is the limit
             with suppress(StudyError):  # on a full disk the lease stays, and is dropped when this process is gone
                 self.give_back(died=False)
                 with self._transaction() as sql:

@@ -8,7 +8,6 @@ rows of a data set are a task of their own, whose name is the digest of their nu
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
@@ -17,6 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from equimargin.data import Data
+from equimargin.distributed.on_dask import SECONDS_TO_FETCH, completed
+from equimargin.solvers.partitioned import Lost
 from equimargin.study.answer import answer, rows_of
 from equimargin.study.grid import Asked
 
@@ -29,10 +30,6 @@ WAITING = 2
 """Answers that a cluster has for each of its workers, one at work and one that waits: none is idle while a row is written."""
 SECONDS_TO_CONNECT = 10.0
 """Seconds after which a scheduler that does not answer is taken for gone."""
-SECONDS_BETWEEN_LOOKS = 1.0
-"""Seconds after which a cluster from which nothing comes is asked for its workers."""
-SECONDS_WITHOUT_WORKERS = 60.0
-"""Seconds that a cluster may be without workers: one that died is replaced sooner, and so is one that is started when there is work."""
 
 FREE_PORT = "127.0.0.1:0"
 """Where a cluster of this machine serves its status: at any free port, and to no other machine. Without an address Dask takes port 8787,
@@ -136,29 +133,23 @@ def _finished(client: Any, at_work: list[Any]) -> list[Any]:
     ------
     ClusterGone : its scheduler is gone, or it has been without workers for too long.
     """
-    from distributed import wait
-
-    alone = time.monotonic()
-    while True:
-        try:
-            return [*wait(at_work, timeout=SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED").done]
-        except TimeoutError:
-            pass
-        except CancelledError:
-            raise ClusterGone(f"the scheduler of the cluster is gone; {KEPT}") from None
-        if _workers(client):
-            alone = time.monotonic()
-        if time.monotonic() - alone > SECONDS_WITHOUT_WORKERS:
-            advice = f"start some (dask worker {client.scheduler.address} --nthreads 1)"
-            raise ClusterGone(f"the cluster has had no workers for {SECONDS_WITHOUT_WORKERS:g} s; {advice}: {KEPT}")
+    try:
+        return completed(client, at_work, "FIRST_COMPLETED")
+    except Lost as lost:
+        raise ClusterGone(f"{lost}: {KEPT}") from None
+    except (CancelledError, OSError):
+        raise ClusterGone(f"the scheduler of the cluster is gone; {KEPT}") from None
 
 
 def _row_of(future: Any, asked: Asked) -> Done:
     """An answer that has come, with its row."""
-    failure = future.exception()
-    if failure is None:
-        done: Done = future.result()
-        return done
+    try:
+        failure = future.exception(timeout=SECONDS_TO_FETCH)
+        if failure is None:
+            done: Done = future.result(timeout=SECONDS_TO_FETCH)
+            return done
+    except TimeoutError:
+        raise ClusterGone(f"the cluster does not hand over an answer within {SECONDS_TO_FETCH:g} s; {KEPT}") from None
     if type(failure).__name__ == "KilledWorker":
         return asked, None
     raise failure

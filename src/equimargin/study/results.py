@@ -6,14 +6,12 @@ Study("study.sqlite").to_pandas()
 
 from __future__ import annotations
 
-import csv
-import io
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from equimargin import __version__
-from equimargin.report.records import versions
+from equimargin.report.records import csv_text, versions
 from equimargin.study.database import COLUMNS, Database
 from equimargin.study.page import study_page
 from equimargin.study.summary import Progress, StudiedProblem, problems_of
@@ -64,11 +62,7 @@ class Study:
 
     def to_csv(self) -> str:
         """The records as CSV text with a header."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, RECORD)
-        writer.writeheader()
-        writer.writerows(self.records())
-        return text.getvalue()
+        return csv_text(RECORD, self.records())
 
     def to_parquet(self, file: str | Path) -> None:
         """Write the records as a Parquet file, whole or not at all.

@@ -17,7 +17,7 @@ import sys
 from importlib.util import find_spec
 
 from campaigns.fuzz.readers import READERS
-from places import ROOT
+from places import HANG, ROOT
 
 FOLDER = ROOT / "build" / "fuzz"
 """Where findings are kept, and what Atheris has found worth trying again."""
@@ -28,7 +28,9 @@ def fuzzed(reader: str, mode: str, seconds: int) -> bool:
     """Fuzz a reader in a process of its own, and say what came of it; whether there was no finding."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     command = [sys.executable, "-m", "campaigns.fuzz.one", reader, mode, str(seconds), str(FOLDER)]
-    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")
+    ended = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", timeout=2 * seconds + HANG
+    )
     log = FOLDER / reader / f"{mode}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(ended.stdout, encoding="utf-8")

@@ -143,7 +143,7 @@ def test_records_are_finite_and_complete(tmp_path: Path) -> None:
     assert found["settings"]["tol"] == 1e-8
     rows = list(csv.DictReader(as_csv.read_text().splitlines()))
     assert [row["solver"] for row in rows] == [answer["solver"] for answer in found["answers"]]
-    assert not list(tmp_path.glob("*.part"))
+    assert not list(tmp_path.glob(".equimargin-*"))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
-from places import ROOT
+from places import HANG, ROOT
 
 RUN = CliRunner()
 HERE = os.environ | {"PYTHONPATH": str(ROOT / "src")}
@@ -74,7 +74,8 @@ def test_two_functions_that_differ_exit_one_and_are_written(own: str, tmp_path: 
     record = json.loads(file.read_text())
     assert (status, record["verdict"], record["optima"]) == (1, "DIFFERENT", ["1", "1/2"])
     assert "data = 1" in output
-    lines = subprocess.run([sys.executable, "-c", record["code"]], capture_output=True, text=True, cwd=tmp_path, env=HERE, check=True)
+    command = [sys.executable, "-c", record["code"]]
+    lines = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=HERE, check=True, timeout=HANG)
     assert lines.stdout.split() == record["optima"]
 
 

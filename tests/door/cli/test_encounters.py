@@ -18,9 +18,9 @@ from sklearn.datasets import load_iris
 
 from equimargin.compare import compare
 from equimargin.data import load
-from places import ROOT
+from places import HANG, ROOT
 from schema import faults
-from terminal import HANG, Terminal, hard_ranking
+from terminal import Terminal, hard_ranking
 
 FEW = ("--family", "svm.soft", "--solver", "CLARABEL", "--solver", "smo")
 OPTIMUM = re.compile(r"^svm\.soft +optimum 15\.759871[89]\d*, \d+ digits proven \(width \S+\) +AGREE$", re.MULTILINE)
@@ -213,7 +213,7 @@ def test_ctrl_c_leaves_the_page_and_files_that_are_whole(tmp_path: Path) -> None
     os.write(terminal.master, b"\x03")
     assert terminal.finish() == 130, terminal.output
     said = " ".join(terminal.screen.split())
-    assert re.search(r"4 families: .*unfinished.* interrupted: by Ctrl-C; \d+ of \d+ answers in", said)
+    assert re.search(r"4 families: .*unfinished.* interrupted: by Ctrl-C or SIGTERM; \d+ of \d+ answers in", said)
     assert "to come" not in said.partition("4 families:")[2]
     assert said.endswith("answers, written to out.json, out.csv, out.html")
     record = json.loads((tmp_path / "out.json").read_text())

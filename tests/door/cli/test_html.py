@@ -21,7 +21,7 @@ from equimargin.cli.app import app
 from equimargin.compare import Comparison
 from equimargin.compare import compare as run
 from equimargin.formulations import classification, polynomial
-from places import ROOT
+from places import HANG, ROOT
 
 RUN = CliRunner()
 WHOLE = {"", "td", "th", "p", "li", "title", "h1", "h2", "caption", "code", "script", "style"}
@@ -267,7 +267,7 @@ def test_it_is_opened_before_the_work_and_written_with_what_there_is(tmp_path: P
 def test_it_goes_to_a_pipe_of_any_encoding() -> None:
     command = [sys.executable, "-m", "equimargin", "compare", "xor", *CHOSEN, "--html", "-"]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "ascii"}
-    answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=HANG)
     (title,) = Reader(answer.stdout).root.all("head")[0].all("title")
     assert title.text == "xor, 1 family: 1 agree - equimargin compare"
     assert "svm.soft" in answer.stderr

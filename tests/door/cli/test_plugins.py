@@ -21,7 +21,7 @@ from equimargin.formulations import linear
 from equimargin.formulations.kernels.kernel import Linear
 from equimargin.own import Kernel, kernel
 from equimargin.own.kernels import KERNELS
-from places import ROOT
+from places import HANG, ROOT
 from schema import faults
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -35,7 +35,7 @@ def run(tmp_path: Path) -> Run:
 
     def command(*arguments: str) -> subprocess.CompletedProcess[str]:
         whole = [sys.executable, "-m", "equimargin", *arguments]
-        return subprocess.run(whole, cwd=tmp_path, env=environment, capture_output=True, text=True, encoding="utf-8")
+        return subprocess.run(whole, cwd=tmp_path, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=HANG)
 
     return command
 
@@ -55,6 +55,21 @@ def test_a_family_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: 
     assert with_control.returncode == 1, with_control.stdout + with_control.stderr
     np.savez(tmp_path / "data.npz", **{name: np.array(value) for name, value in data.items()})  # type: ignore[arg-type]
     assert run("compare", "data.npz", "--plugin", "brought.py", "--family", "test.ocsvm", "--solver", "CLARABEL").returncode == 0
+
+
+NOISY = """
+import ctypes, os
+os.write(1, b"a banner by a file descriptor\\n")
+ctypes.CDLL(None).puts(b"a banner by C, which is flushed at the end")
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_nothing_but_the_record_goes_to_standard_output(run: Run, tmp_path: Path, jobs: str) -> None:
+    (tmp_path / "noisy.py").write_text(NOISY, encoding="utf-8")
+    few = ("--plugin", "noisy", "--family", "svm.soft", "--formulation", "svm.soft.primal", "--solver", "CLARABEL")
+    found = run("compare", "xor", *few, "--jobs", jobs, "--json", "-")
+    assert not list(faults(json.loads(found.stdout), "compare"))
 
 
 def test_data_are_drawn(run: Run) -> None:
@@ -120,7 +135,8 @@ def test_failures_are_sentences(run: Run, tmp_path: Path, arguments: tuple[str, 
 def test_drawing_without_hypothesis_says_what_to_install(arguments: tuple[str, ...]) -> None:
     code = "import sys; sys.modules['hypothesis'] = None; from equimargin.cli.app import main; main()"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    found = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True, encoding="utf-8")
+    command = [sys.executable, "-c", code, *arguments]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=HANG)
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr == "equimargin: drawing data needs hypothesis: pip install 'equimargin[testing]'\n"
 

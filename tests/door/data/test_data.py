@@ -23,7 +23,7 @@ from sklearn.svm import LinearSVC
 
 from equimargin import data
 from equimargin.data import BUNDLED, Data, DataError, load
-from places import SHARED
+from places import HANG, SHARED
 
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository")
 
@@ -831,7 +831,8 @@ def test_sampling_nothing_is_refused(n: int) -> None:
 def test_the_import_is_light() -> None:
     code = "import sys, equimargin.data; print(*{'sklearn', 'scipy', 'numba', 'cvxpy', 'pandas'} & set(sys.modules))"
     env = os.environ | {"PYTHONPATH": str(Path(data.__file__).parents[2])}
-    assert subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout.split() == []
+    found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True, timeout=HANG)
+    assert found.stdout.split() == []
 
 
 @needs_shared

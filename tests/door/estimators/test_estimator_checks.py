@@ -29,7 +29,7 @@ from equimargin.estimators import (
     QueryDocumentFeatures,
 )
 from equimargin.formulations import rbf
-from places import ROOT
+from places import HANG, ROOT
 
 ESTIMATORS = [
     MarginClassifier(),
@@ -102,5 +102,5 @@ def test_the_check_of_arrays_of_other_kinds_passes() -> None:
         "print('passed')"
     )
     environment = os.environ | {"SCIPY_ARRAY_API": "1", "PYTHONPATH": str(ROOT / "src")}
-    answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=HANG)
     assert (answer.returncode, answer.stdout) == (0, "passed\n"), answer.stderr

@@ -37,9 +37,9 @@ from equimargin.report.words import EXPLANATION
 from equimargin.solvers import Answer, Status, solve_declaration
 from equimargin.solvers.interrupt import is_work_left
 from narrow import present
-from places import ROOT
+from places import HANG, ROOT
 from schema import faults
-from terminal import HANG, Terminal, hard_ranking
+from terminal import Terminal, hard_ranking
 
 RUN = CliRunner()
 
@@ -405,7 +405,7 @@ def test_an_interrupt_tells_the_seconds_until_it_came(found: Comparison) -> None
         raise KeyboardInterrupt
 
     ended = _followed(stream(), Screen(False))
-    assert ended.interrupted == "by Ctrl-C"
+    assert ended.interrupted == "by Ctrl-C or SIGTERM"
     assert ended.seconds >= 100.2
 
 
@@ -451,11 +451,22 @@ def test_ctrl_c_prints_and_writes_what_there_is(tmp_path: Path) -> None:
     assert len(record["families"]) == 4
     assert "interrupted: by Ctrl-C" in terminal.text
     assert re.search(r"answers, written to .*out\.json", " ".join(terminal.text.split()))
-    assert not list(tmp_path.glob(".*part*"))
+    assert not list(tmp_path.glob(".equimargin-*"))
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_in_a_pipe_lines_come_while_it_works_and_an_interrupt_ends_it(jobs: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("jobs", "sent", "ignored"),
+    [
+        ("1", signal.SIGINT, False),
+        ("2", signal.SIGINT, False),
+        ("1", signal.SIGTERM, False),
+        ("2", signal.SIGTERM, False),
+        ("1", signal.SIGTERM, True),  # in the background, where Ctrl-C is ignored
+    ],
+)
+def test_in_a_pipe_lines_come_while_it_works_and_an_interrupt_ends_it(
+    jobs: str, sent: signal.Signals, ignored: bool, tmp_path: Path
+) -> None:
     data, file = tmp_path / "hard.csv", tmp_path / "out.json"
     data.write_text(hard_ranking())
     command = [sys.executable, "-m", "equimargin", "compare", str(data), "--task", "rank", "--patient", "--jobs", jobs]
@@ -466,14 +477,14 @@ def test_in_a_pipe_lines_come_while_it_works_and_an_interrupt_ends_it(jobs: str,
         stderr=subprocess.PIPE,
         env=environment,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL),
     )
     assert process.stdout is not None
     lines: list[str] = []
     while not lines or "asking others" not in lines[-1]:
         lines.append(process.stdout.readline())
         assert lines[-1], lines
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     rest, errors = process.communicate(timeout=HANG)
     assert process.returncode == 130, errors
     assert "\x1b" not in "".join(lines) + rest

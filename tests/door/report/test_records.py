@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from equimargin.adapters import from_fit, libsvm
 from equimargin.cli.app import app
 from equimargin.compare import compare
 from equimargin.formulations import classification
+from equimargin.report.records import csv_text
 from equimargin.solvers import Limits, Solution
 from schema import SCHEMA, faults
 
@@ -87,3 +90,9 @@ def test_iterations_that_nobody_counts_are_null(tmp_path: Path) -> None:
     found = libsvm().run(problem, Limits(), None)
     found.save(tmp_path / "solution.npz")
     assert Solution.load(tmp_path / "solution.npz").iterations is found.iterations is None
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_csv_text_that_a_spreadsheet_would_compute_is_quoted(text: str) -> None:
+    (line,) = csv.DictReader(io.StringIO(csv_text(["name", "value"], [{"name": text, "value": -1.5}]), newline=""))
+    assert line == {"name": f"'{text}", "value": "-1.5"}

@@ -23,6 +23,7 @@ from equimargin.shrink import Asked, Finding, Instance, Shrunk, findings, reduce
 from equimargin.shrink.finding import DISAGREES, RAISES, SLOW
 from equimargin.solvers import SOLVERS
 from equimargin.testing import FAMILIES, drawn_problem, sample_problem
+from places import HANG
 
 RUN = CliRunner()
 PLUGIN = """
@@ -97,7 +98,7 @@ def command(*arguments: object) -> tuple[int, str]:
 
 def ran(lines: str, folder: Path) -> str:
     """What lines of Python print, in a process of their own."""
-    done = subprocess.run([sys.executable, "-c", lines], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", lines], cwd=folder, capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

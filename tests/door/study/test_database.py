@@ -22,6 +22,7 @@ from equimargin.study.database import MOST_DEATHS, SCHEMA, Database, StudyError
 from equimargin.study.grid import Asked, grid
 from equimargin.study.plan import DataPlan, Plan
 from narrow import present
+from places import HANG
 
 NOBODY = 65534
 """The number of the user nobody, who owns nothing."""
@@ -71,7 +72,7 @@ def test_what_a_dead_process_has_leased_is_leased_anew_after_all_else(opened: Da
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # a zombie from here on: nobody takes its status
             order = [opened.lease() for _ in range(5)]
             assert opened.lease(suspect=True) == asked[0]
-        process.wait()
+        process.wait(HANG)
     assert order == [*asked[2:], None]
 
 

@@ -110,8 +110,8 @@ def test_no_scheduler_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_cluster_without_workers_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed", reason="dask and distributed are not installed")
-    monkeypatch.setattr("equimargin.study.executors.SECONDS_WITHOUT_WORKERS", 0.0)
-    monkeypatch.setattr("equimargin.study.executors.SECONDS_BETWEEN_LOOKS", 0.1)
+    monkeypatch.setattr("equimargin.distributed.on_dask.SECONDS_WITHOUT_WORKERS", 0.0)
+    monkeypatch.setattr("equimargin.distributed.on_dask.SECONDS_BETWEEN_LOOKS", 0.1)
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=FREE_PORT, memory_limit=0) as cluster,
         pytest.raises(ClusterGone, match=r"the cluster has had no workers for 0 s; start some \(dask worker tcp.* --nthreads 1\)"),

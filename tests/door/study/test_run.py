@@ -28,6 +28,7 @@ from equimargin.study.grid import Asked, grid
 from equimargin.study.memory import bytes_of, estimate, in_words
 from equimargin.study.plan import DataPlan, KernelPlan, Plan
 from equimargin.study.run import WorkerFailed, _Leased, run
+from places import HANG
 
 TIMES = ("compile_seconds", "solve_seconds", "cpu_seconds", "finished")
 
@@ -183,11 +184,11 @@ def test_what_is_being_leased_is_leased_before_it_is_over(opened: Database, monk
     leased = _Leased(opened)
     thread = Thread(target=lambda: next(leased, None))
     thread.start()
-    begun.wait()
+    assert begun.wait(HANG)
     leased.end()
     order.append("over")
     may_end.set()
-    thread.join()
+    thread.join(HANG)
     assert order == ["leased", "over"]
 
 
@@ -299,8 +300,8 @@ def test_a_killed_study_ends_as_one_that_was_not(planned: Callable[[str], Path])
         process.send_signal(signal.SIGKILL)
     before = _answered(file)
     assert before >= 5
-    assert subprocess.run(command(killed, "--resume"), stdout=subprocess.DEVNULL).returncode == 0
-    assert subprocess.run(command(whole), stdout=subprocess.DEVNULL).returncode == 0
+    assert subprocess.run(command(killed, "--resume"), stdout=subprocess.DEVNULL, timeout=HANG).returncode == 0
+    assert subprocess.run(command(whole), stdout=subprocess.DEVNULL, timeout=HANG).returncode == 0
     assert table(killed) == table(whole)
     assert len(table(whole)) == 36
 

@@ -28,6 +28,7 @@ from equimargin.proofs import certificate, certify, checker, program_certificate
 from equimargin.solvers import exact_optimum, solve
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, Undecided, program_optimum
 from equimargin.testing import FAMILIES, sample_problem
+from places import HANG
 
 SOURCE = Path(checker.__file__)
 TREE = ast.parse(SOURCE.read_text(encoding="utf-8"))
@@ -205,7 +206,7 @@ def test_the_checker_runs_on_its_own(tmp_path: Path) -> None:
 
     def run(*files: str) -> tuple[int, list[str]]:
         command = [sys.executable, "-I", "-W", "error", "checker.py", *files]
-        answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=HANG)
         assert answer.stderr == ""
         return answer.returncode, answer.stdout.splitlines()
 
@@ -221,7 +222,7 @@ def test_the_checker_runs_on_its_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"]])
 def test_without_files_the_checker_says_how_it_is_used(arguments: list[str]) -> None:
-    answer = subprocess.run([sys.executable, "-I", str(SOURCE), *arguments], capture_output=True, text=True)
+    answer = subprocess.run([sys.executable, "-I", str(SOURCE), *arguments], capture_output=True, text=True, timeout=HANG)
     assert (answer.returncode, answer.stdout) == (1, "")
     assert "python3 -I checker.py FILE..." in answer.stderr
 
@@ -296,7 +297,7 @@ def test_a_refusal_is_printed_in_ascii(tmp_path: Path) -> None:
     file = tmp_path / "\uff11.json"
     file.write_text(json.dumps(mutant.signed(xor() | {"claim": {"lower": "\uff11\ud800", "upper": 1}})))
     command = [sys.executable, "-W", "error", str(SOURCE), str(file)]
-    answer = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True, text=True)
+    answer = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True, text=True, timeout=HANG)
     assert (answer.returncode, answer.stderr) == (1, "")
     assert "\\uff11.json: REJECTED: " in answer.stdout
 

@@ -28,7 +28,7 @@ from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
 from narrow import as_a, present
 from optima import CANCER, LABELS, SCALED, reached
-from places import ROOT
+from places import HANG, ROOT
 
 DIGITS = load_digits()
 DIABETES = load_diabetes()
@@ -472,7 +472,7 @@ known = {each.filepath for each in threads._libraries()}
 assert known >= {each["filepath"] for each in ThreadpoolController().info() if each["user_api"] == "blas"}, known
 """
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=HANG)
 
 
 def test_few_points_of_a_large_cost_are_left_to_newton_after_as_many_steps_as_many_points_are() -> None:
