@@ -7,6 +7,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equimargin.data.tasks import infer_task, open_question
 from equimargin.formulations import Kernel, Problem
 from equimargin.formulations.numeric.arguments import array
 from equimargin.formulations.problem.construct import problems_of
@@ -16,7 +17,7 @@ class HowToPose(TypedDict, total=False):
     """How arrays become problems.
 
     task : "classification", "regression" or "ranking"; by default ranking where there are queries, classification where y has two values,
-        and regression elsewhere.
+        and regression where its values can be neither classes nor levels.
     qid : (m,) queries of a ranking.  C : cost of a unit of loss, 1 by default.  kernel : linear by default.
     epsilon : of a regression, 0.1 by default.
     """
@@ -44,12 +45,30 @@ def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]
 
     Raises
     ------
-    ValueError : labels of one class, or of more than two; the rest as in the constructors of problems.
+    ValueError : labels of one class, or of more than two; a y whose task is not named and is in doubt; the rest as in the constructors of
+        problems.
     """
     qid, C, kernel, labels = how.get("qid"), how.get("C", 1.0), how.get("kernel"), array(y, "y")
-    task = how.get("task") or ("ranking" if qid is not None else "classification" if len(np.unique(labels)) == 2 else "regression")
+    task = how.get("task") or _inferred_task(labels, qid is not None)
     targets = _signs(labels) if task == "classification" else labels
     return problems_of(task, X, targets, C, kernel, epsilon=how.get("epsilon", 0.1), qid=qid)
+
+
+def _inferred_task(labels: NDArray[Any], has_queries: bool) -> str:
+    """The task of labels for which none is named.
+
+    Raises
+    ------
+    ValueError : it is in doubt.
+    """
+    try:
+        task = infer_task(labels, has_queries)
+    except ValueError as reason:
+        raise ValueError(f"y {reason}; supply two classes, or name the task (task='regression')") from None
+    question = open_question(labels, "task='classification'", "OrdinalClassifier") if task == "regression" else ""
+    if question:
+        raise ValueError(f"y has {question} Name the task, such as task='regression' or 'ranking'")
+    return task
 
 
 def _signs(labels: NDArray[Any]) -> NDArray[np.float64]:

@@ -20,10 +20,8 @@ from equimargin.data.formats.svmlight import read_svmlight
 from equimargin.data.loaded import Data, Origin
 from equimargin.data.pairs import pairs_of
 from equimargin.data.table import HowToRead, Request, Table
+from equimargin.data.tasks import TASKS, infer_task, open_question
 from equimargin.data.words import MISSING, DataError, listed, number, shown
-
-TASKS: Final = ("classification", "regression", "ranking", "ordinal")
-"""What can be learned from data."""
 
 CHOICES: Final = {"decimal": (".", ","), "missing": (None, "drop", "mean")}
 """Options of which the values are listed."""
@@ -50,7 +48,8 @@ def load(
         name means the bundled set, so that a stray file never changes a result; write "./xor" or Path("xor") for a file of that name.
         Files may be compressed with gzip, bzip2 or xz.
     task : "classification", "regression", "ranking" or "ordinal".  Default: that of the bundled set; for a file, ranking if it has
-        queries, classification if its target takes exactly two values, else regression; ordinal where there are levels.
+        queries, classification if its target takes exactly two values, else regression; ordinal where there are levels.  A target of one
+        value has no default.
     like : data to be joined by further rows: of its task, features and classes.  Columns of a table may come in another order, the
         last features of a svmlight file may be absent, and of two classes one; options about tables say nothing of what is no table.
         Missing entries are filled with the means of `like`.
@@ -101,7 +100,7 @@ def load(
         name, where, table = file.name, file.where, _table(file, request)
     data = _for_task(name, where, table, request)
     if preferences is None:
-        return data
+        return _with_question(data, request, in_python=is_frame(source))
     pairs, weights = pairs_of(_preferences(preferences), table, len(table.y) + table.origin.left_out)
     return replace(data, pairs=pairs, pair_weight=weights)
 
@@ -175,9 +174,7 @@ def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
     origin = table.origin
     if request.missing == "mean" and isinstance(X, np.ndarray):
         X, origin = _filled(where, X, columns, origin, None if like is None else like.origin.means)
-    levels, classes, task = np.unique(y), None, request.task
-    if task is None:
-        task = "ranking" if table.qid is not None else "classification" if len(levels) == 2 else "regression"
+    levels, classes, task = np.unique(y), None, request.task or _inferred_task(where, table)
     if task == "classification":
         known = None if like is None else like.classes
         if known is None and len(levels) != 2:
@@ -190,6 +187,26 @@ def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
         classes = _levels(where, levels, request.levels) if like is None else like.classes
         y = _places(where, y, classes or ())
     return Data(name, X, y, table.qid, task, columns, table.first, classes, table.weight, origin=origin)
+
+
+def _inferred_task(where: str, table: Table) -> str:
+    try:
+        return infer_task(table.y, table.qid is not None)
+    except ValueError as reason:
+        out = table.origin.left_out
+        rows = f" ({out} with missing entries are left out)" if out else ""
+        raise DataError(
+            f"{where}: the target {reason}{rows}; supply rows with other values, name another target column or the task, such as regression"
+        ) from None
+
+
+def _with_question(data: Data, request: Request, in_python: bool) -> Data:
+    """The data, with the question of what their target is where nobody said it."""
+    if request.task is not None or data.task != "regression":
+        return data
+    said = [f"task={task!r}" if in_python else f"--task {task}" for task in ("classification", "ordinal")]
+    question = open_question(data.y, *said)
+    return replace(data, origin=replace(data.origin, notes=(*data.origin.notes, question))) if question else data
 
 
 def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[float | str, ...]:
@@ -251,5 +268,5 @@ def _class_count(levels: NDArray[Any]) -> str:
     values = listed(levels.tolist())
     if len(levels) == 1:
         return f"the target has one class ({values}), and one class cannot be classified; supply rows of two classes"
-    remedy = "keep two of them" if levels.dtype.kind == "U" else 'keep two of them or use the task "regression" or "ranking"'
+    remedy = "keep two of them" if levels.dtype.kind == "U" else 'keep two of them or use the task "regression", "ranking" or "ordinal"'
     return f"the target has {len(levels)} classes ({values}), and classification takes two; {remedy}"

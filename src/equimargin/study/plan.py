@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from equimargin.data.bundled import BUNDLED
-from equimargin.data.loading import TASKS
+from equimargin.data.tasks import TASKS
 from equimargin.formulations.numeric.arguments import did_you_mean, is_number, shown
 from equimargin.own.kernels import KERNELS, PROJECT
 

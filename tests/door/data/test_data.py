@@ -107,15 +107,15 @@ def test_a_bundled_set_serves_another_task_where_that_makes_sense() -> None:
 
 @pytest.mark.parametrize(("name", "classes"), [("diabetes", 214), ("wine_ranking", 3)])
 def test_many_levels_are_not_classified(name: str, classes: int) -> None:
-    with pytest.raises(DataError, match=rf'^{name}: the target has {classes} classes .* use the task "regression" or "ranking"$'):
+    with pytest.raises(DataError, match=rf'^{name}: the target has {classes} classes .* use the task "regression", "ranking" or "ordinal"$'):
         load(name, task="classification")
 
 
 def test_a_name_means_the_bundled_set_and_a_path_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write(tmp_path, "a,y\n1,5\n", "xor")
+    write(tmp_path, "a,y\n1,5\n2,6\n", "xor")
     assert load("xor").X.shape == (4, 2)
-    assert load("./xor").X.shape == load(Path("xor")).X.shape == (1, 1)
+    assert load("./xor").X.shape == load(Path("xor")).X.shape == (2, 1)
 
 
 OPTIONS = [
@@ -648,10 +648,10 @@ def test_the_extension_decides_where_the_content_does_not(tmp_path: Path) -> Non
 
 
 def test_the_content_decides_before_the_extension(tmp_path: Path) -> None:
-    assert load(write(tmp_path, "1 1:2\n", "rows.csv")).X.tolist() == [[2]]
-    assert load(write(tmp_path, "a,y\n2,3\n", "rows.svm")).X.tolist() == [[2]]
-    assert load(savez(tmp_path, X=ONES, y=np.ones(3)).rename(tmp_path / "rows.txt")).X.shape == (3, 2)
-    assert load(write(tmp_path, "PK,y\n2,3\n")).X.tolist() == [[2]]
+    assert load(write(tmp_path, "1 1:2\n", "rows.csv"), task="regression").X.tolist() == [[2]]
+    assert load(write(tmp_path, "a,y\n2,3\n", "rows.svm"), task="regression").X.tolist() == [[2]]
+    assert load(savez(tmp_path, X=ONES, y=np.arange(3)).rename(tmp_path / "rows.txt")).X.shape == (3, 2)
+    assert load(write(tmp_path, "PK,y\n2,3\n"), task="regression").X.tolist() == [[2]]
 
 
 def test_places_without_a_file(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
+from equimargin.compare import compare
 from equimargin.data import DataError, load
 from equimargin.data.words import MISSING
 from equimargin.estimators import MarginRanker, OneNormRanker
@@ -392,3 +393,45 @@ def test_the_command_line_takes_words_for_what_is_missing(tmp_path: Path, comman
     result = RUN.invoke(app, [command[0], path, *command[1:], "--missing", "drop", "--na", "-999", "--na", "x"])
     assert result.exit_code in (0, 4), result.output
     assert "19 rows: target `y` (mild is -1, none is +1), 2 features; 1 row with missing" in " ".join(result.output.split())
+
+
+# Targets that are of no one task
+
+QUESTION = "3 distinct whole numbers: classes (--task classification), levels (--task ordinal) or numbers?"
+
+
+@pytest.mark.parametrize("values", ["1 2 3 1", "0 1 2 0", "3 1 -5 3.0"])
+def test_load_three_whole_numbers_ask_what_they_are(tmp_path: Path, values: str) -> None:
+    rows = "".join(f"{at},{value}\n" for at, value in enumerate(values.split()))
+    path = write(tmp_path, "a,y\n" + rows)
+    assert load(path).describe().endswith(f"; {QUESTION}")
+    assert QUESTION in load(write(tmp_path, "".join(f"{value} 1:2\n" for value in values.split()), "rows.svm")).describe()
+    for task in ("regression", "ranking", "ordinal"):
+        assert "?" not in load(path, task=task).describe()
+    with pytest.raises(DataError, match="takes two"):
+        load(path, task="classification")
+
+
+@pytest.mark.parametrize("values", ["1 2", "1 2 3", "1 2 3.5 1", " ".join(map(str, [*range(21), 0]))])
+def test_load_quantities_and_two_classes_ask_nothing(tmp_path: Path, values: str) -> None:
+    rows = "".join(f"{at},{value}\n" for at, value in enumerate(values.split()))
+    assert "?" not in load(write(tmp_path, "a,y\n" + rows)).describe()
+
+
+@pytest.mark.parametrize("content", ["a,y\n1,1\n2,1\n", "a,y\n1,1\n,0\n2,1\n", "1 1:2\n1 1:3\n"])
+def test_load_one_value_without_a_task_is_refused(tmp_path: Path, content: str) -> None:
+    path, missing = write(tmp_path, content), {"missing": "drop"} if "," in content else {}
+    with pytest.raises(DataError, match=r"rows\.csv: the target is 1 in all 2 rows, which is one class or a constant"):
+        load(path, **missing)
+    assert load(path, task="regression", **missing).y.tolist() == [1, 1]
+
+
+def test_compare_in_doubt_of_the_task_refuses_as_the_command(tmp_path: Path) -> None:
+    X, three = np.arange(12.0).reshape(6, 2), [1, 2, 3, 1, 2, 3]
+    with pytest.raises(ValueError, match="y has 3 distinct whole numbers: classes .*Name the task, such as task='regression'"):
+        compare(X, three)
+    with pytest.raises(ValueError, match="y is 1 in all 6 rows, which is one class or a constant"):
+        compare(X, np.ones(6))
+    with pytest.raises(ValueError, match="y has 3 different labels, and a comparison of classifications takes two"):
+        compare(X, ["a", "b", "c"] * 2)
+    assert {family.id for family in compare(X, three, task="regression", solvers="CLARABEL").families} == {"svr.l1", "svr.l2"}

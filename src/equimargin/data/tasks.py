@@ -1,0 +1,55 @@
+"""The task that a target is for where no task is named, and the question that its values leave open."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.data.words import plain
+
+TASKS: Final = ("classification", "regression", "ranking", "ordinal")
+"""What can be learned from data."""
+
+MAX_LEVELS: Final = 20
+"""Distinct whole numbers, at most, of a target that may be classes or levels as well as quantities."""
+
+
+def infer_task(y: NDArray[Any], has_queries: bool) -> str:
+    """Return the task of a target: ranking with queries, else classification of two values or of words, else regression.
+
+    Parameters
+    ----------
+    y : ndarray of shape (m,)
+        Numbers or text.
+    has_queries : bool
+        True if the rows are grouped in queries.
+
+    Raises
+    ------
+    ValueError
+        If all rows have one value, which is a class or a constant; the message is a predicate of the target.
+    """
+    if has_queries:
+        return "ranking"
+    values = np.unique(y)
+    if len(values) == 1:
+        raise ValueError(f"is {plain(values[0].item())} in all {len(y)} rows, which is one class or a constant")
+    return "classification" if len(values) == 2 or values.dtype.kind in "US" else "regression"
+
+
+def open_question(y: NDArray[Any], classes: str, levels: str) -> str:
+    """Return the question of what a target of a few whole numbers is; empty if it can only be a quantity, or is of two classes.
+
+    Parameters
+    ----------
+    y : ndarray of shape (m,)
+        Target without queries and without a named task.
+    classes, levels : str
+        How a caller says that the numbers are classes, or levels of an ordinal regression.
+    """
+    values = np.unique(y)
+    if not 2 < len(values) <= min(MAX_LEVELS, len(y) - 1) or values.dtype.kind not in "iufO" or (values % 1 != 0).any():
+        return ""
+    return f"{len(values)} distinct whole numbers: classes ({classes}), levels ({levels}) or numbers?"
