@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from equimargin.data.loaded import Origin
 from equimargin.data.table import Missing, Request, Table
+from equimargin.data.tasks import EXACT_INTEGERS, exact_labels
 from equimargin.data.words import MISSING, DataError, listed, number, pointed, shown, whole_number
 
 QUERY_NAMES: Final = ("qid", "query", "query_id")
@@ -45,9 +46,6 @@ FAINT_WEIGHT_NAME: Final = "weight"
 
 GROUPED_DIGITS: Final = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
 """A number whose commas seem to group its digits, as in 1,234,567."""
-
-EXACT_INTEGERS: Final = 2.0**53
-"""The size from which on float64 does not tell all integers apart."""
 
 Entries = Sequence[str] | NDArray[Any]
 """A column: text as in a file, or an array of int64 or of float64, in which NaN is a missing entry."""
@@ -282,7 +280,14 @@ def _target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
             return np.array(entries)
         if words:
             remedy = f"of labels a classification takes two, and these are {len(levels)}: supply rows of two of them, or"
-    return _floats(columns, at, f"{remedy} name another target column ({columns.option('target', 'COLUMN')})")
+    y = _floats(columns, at, f"{remedy} name another target column ({columns.option('target', 'COLUMN')})")
+    if task == "regression":
+        return y
+    try:
+        labels = entries.tolist() if isinstance(entries, np.ndarray) else map(pointed, entries) if columns.decimal == "," else entries
+        return exact_labels(labels, y)
+    except ValueError as reason:
+        raise DataError(f"{columns.where}: the target {shown(columns.names[at])} {reason}") from None
 
 
 def _no_label(columns: Columns, row: int, at: int) -> DataError:

@@ -21,7 +21,7 @@ from equimargin.data.loaded import Data, Origin
 from equimargin.data.pairs import pairs_of
 from equimargin.data.table import HowToRead, Request, Table
 from equimargin.data.tasks import TASKS, infer_task, open_question
-from equimargin.data.words import MISSING, DataError, listed, number, shown
+from equimargin.data.words import MISSING, DataError, integer, listed, number, shown
 
 CHOICES: Final = {"decimal": (".", ","), "missing": (None, "drop", "mean")}
 """Options of which the values are listed."""
@@ -100,7 +100,7 @@ def load(
         name, where, table = file.name, file.where, _table(file, request)
     data = _for_task(name, where, table, request)
     if preferences is None:
-        return _with_question(data, request, in_python=is_frame(source))
+        return _with_question(data, table.y, request, in_python=is_frame(source))
     pairs, weights = pairs_of(_preferences(preferences), table, len(table.y) + table.origin.left_out)
     return replace(data, pairs=pairs, pair_weight=weights)
 
@@ -179,13 +179,15 @@ def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
         known = None if like is None else like.classes
         if known is None and len(levels) != 2:
             raise DataError(f"{where}: {_class_count(levels)}")
-        classes = known or (levels[0].item(), levels[1].item())
+        classes = known or tuple(levels.tolist())
         if not set(levels.tolist()) <= set(classes):
             raise DataError(f"{where}: the classes are {listed(levels.tolist())} and not {listed(classes)}; supply rows of these alone")
         y = np.where(y == classes[1], 1.0, -1.0)
     elif task == "ordinal":
         classes = _levels(where, levels, request.levels) if like is None else like.classes
         y = _places(where, y, classes or ())
+    elif y.dtype == object:
+        y, origin = _rounded_labels(y, task, origin)
     return Data(name, X, y, table.qid, task, columns, table.first, classes, table.weight, origin=origin)
 
 
@@ -200,12 +202,12 @@ def _inferred_task(where: str, table: Table) -> str:
         ) from None
 
 
-def _with_question(data: Data, request: Request, in_python: bool) -> Data:
+def _with_question(data: Data, y: NDArray[Any], request: Request, in_python: bool) -> Data:
     """The data, with the question of what their target is where nobody said it."""
     if request.task is not None or data.task != "regression":
         return data
     said = [f"task={task!r}" if in_python else f"--task {task}" for task in ("classification", "ordinal")]
-    question = open_question(data.y, *said)
+    question = open_question(y, *said)
     return replace(data, origin=replace(data.origin, notes=(*data.origin.notes, question))) if question else data
 
 
@@ -218,12 +220,22 @@ def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[
             f"{where}: the labels are words ({listed(known)}), which have no order of their own; name them from the lowest to the highest "
             f"(levels, or --levels {example})"
         )
-    levels = list(ordered) if words else [number(level) for level in ordered] if ordered else known
-    if sorted(levels, key=str) != sorted(known, key=str):
+    levels = list(ordered) if words else [integer(level) or number(level) for level in ordered] if ordered else known
+    if len(levels) != len(known) or {*levels} != {*known}:
         raise DataError(f"{where}: the labels are {listed(known)}, and the levels {listed(ordered)}; name every label once, and no other")
     if len(levels) < 2:
         raise DataError(f"{where}: all rows have the level {listed(levels)}; an ordinal regression takes two levels or more")
     return tuple(levels)
+
+
+def _rounded_labels(y: NDArray[Any], task: str, origin: Origin) -> tuple[NDArray[np.float64], Origin]:
+    """Whole numbers that float64 rounds, as float64; their places in ascending order where a ranking would lose pairs."""
+    distinct, place = np.unique(y, return_inverse=True)
+    rounded = y.astype(np.float64)
+    if task != "ranking" or len(distinct) == len(np.unique(rounded)):
+        return rounded, origin
+    note = f"labels from {distinct[0]} to {distinct[-1]} are ranked by their order, as float64 does not distinguish them"
+    return place.astype(np.float64), replace(origin, notes=(*origin.notes, note))
 
 
 def _places(where: str, y: NDArray[Any], levels: tuple[float | str, ...]) -> NDArray[np.float64]:

@@ -2,18 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.words import plain
+from equimargin.data.words import plain, shown
 
 TASKS: Final = ("classification", "regression", "ranking", "ordinal")
 """What can be learned from data."""
 
 MAX_LEVELS: Final = 20
 """Distinct whole numbers, at most, of a target that may be classes or levels as well as quantities."""
+
+EXACT_INTEGERS: Final = 2.0**53
+"""Size from which on float64 does not distinguish all whole numbers."""
+
+
+def exact_labels(labels: Iterable[str | float], y: NDArray[np.float64]) -> NDArray[Any]:
+    """Return labels as float64, or as Python integers where float64 rounds a whole number beyond 2**53.
+
+    Parameters
+    ----------
+    labels : iterable of m str or numbers
+        Labels as they are written, with a decimal point.
+    y : ndarray of shape (m,)
+        The same in float64.
+
+    Raises
+    ------
+    ValueError
+        If two different labels are equal in float64 and not all labels are whole numbers; the message is a predicate of the target.
+    """
+    if not (np.abs(y) >= EXACT_INTEGERS).any():
+        return y
+    exact = [Decimal(label) for label in labels]
+    if all(label == value for label, value in zip(exact, y.tolist(), strict=True)):
+        return y
+    if all(label == label.to_integral_value() for label in exact):
+        return np.array([int(label) for label in exact], dtype=object)
+    known: dict[float, Decimal] = {}
+    for label, value in zip(exact, y.tolist(), strict=True):
+        if known.setdefault(value, label) != label:
+            raise ValueError(f"holds {known[value]} and {label}, which are {shown(value)} in float64; subtract a number from all of them")
+    return y
 
 
 def infer_task(y: NDArray[Any], has_queries: bool) -> str:
@@ -35,7 +69,7 @@ def infer_task(y: NDArray[Any], has_queries: bool) -> str:
         return "ranking"
     values = np.unique(y)
     if len(values) == 1:
-        raise ValueError(f"is {plain(values[0].item())} in all {len(y)} rows, which is one class or a constant")
+        raise ValueError(f"is {plain(values.tolist()[0])} in all {len(y)} rows, which is one class or a constant")
     return "classification" if len(values) == 2 or values.dtype.kind in "US" else "regression"
 
 

@@ -18,6 +18,8 @@ from equimargin.compare import compare
 from equimargin.data import DataError, load
 from equimargin.data.words import MISSING
 from equimargin.estimators import MarginRanker, OneNormRanker
+from equimargin.formulations import ranking
+from equimargin.metrics import concordance
 from narrow import present
 
 WORDS = sorted({*MISSING} - {""})
@@ -428,10 +430,59 @@ def test_load_one_value_without_a_task_is_refused(tmp_path: Path, content: str) 
 
 def test_compare_in_doubt_of_the_task_refuses_as_the_command(tmp_path: Path) -> None:
     X, three = np.arange(12.0).reshape(6, 2), [1, 2, 3, 1, 2, 3]
-    with pytest.raises(ValueError, match="y has 3 distinct whole numbers: classes .*Name the task, such as task='regression'"):
+    with pytest.raises(ValueError, match=r"y has 3 distinct whole numbers: classes .*Name the task, such as task='regression'"):
         compare(X, three)
     with pytest.raises(ValueError, match="y is 1 in all 6 rows, which is one class or a constant"):
         compare(X, np.ones(6))
     with pytest.raises(ValueError, match="y has 3 different labels, and a comparison of classifications takes two"):
         compare(X, ["a", "b", "c"] * 2)
     assert {family.id for family in compare(X, three, task="regression", solvers="CLARABEL").families} == {"svr.l1", "svr.l2"}
+
+
+# Whole numbers that float64 rounds
+
+NEAR = (2**53, 2**53 + 1, 1_700_000_000_000_000_001, 1_700_000_000_000_000_002, -(2**53) - 1)
+TIMES = st.lists(st.sampled_from([*NEAR, 2**63, 2**70, 2**70 + 1, 3]), min_size=4, max_size=8)
+
+
+def pairs_of(labels: list[int]) -> int:
+    return sum(a > b for a in labels for b in labels)
+
+
+@given(labels=TIMES, text=st.sampled_from(["csv", "svmlight", "frame"]))
+def test_load_labels_beyond_float64_keep_their_pairs(tmp_path_factory: pytest.TempPathFactory, labels: list[int], text: str) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    if text == "csv":
+        source: Any = write(folder, "a,y\n" + "".join(f"{at},{label}\n" for at, label in enumerate(labels)))
+    elif text == "svmlight":
+        source = write(folder, "".join(f"{label} 1:2\n" for label in labels), "rows.svm")
+    else:
+        source = Frame({"a": np.arange(len(labels)), "y": np.array(labels, dtype=object)})
+    y = load(source, task="ranking").y.tolist()
+    assert np.array_equal(np.subtract.outer(y, y) > 0, [[a > b for b in labels] for a in labels])
+    if len({*labels}) > 1:
+        assert load(source, task="ordinal").classes == tuple(sorted({*labels}))
+    if len({*labels}) == 2:
+        assert load(source).classes == tuple(sorted({*labels}))
+        assert load(source).y.tolist() == [1 if label == max(labels) else -1 for label in labels]
+
+
+@given(labels=TIMES)
+def test_ranking_labels_beyond_float64_keep_their_pairs(labels: list[int]) -> None:
+    X = np.arange(2.0 * len(labels)).reshape(-1, 2)
+    assert ranking(X, labels).p == int(concordance(labels, X[:, 0]).pairs.sum()) == pairs_of(labels)
+    assert ranking(X, np.array(labels, dtype=object)).p == pairs_of(labels)
+
+
+def test_load_further_rows_of_classes_beyond_float64(tmp_path: Path) -> None:
+    first = load(write(tmp_path, f"a,y\n1,{2**53}\n2,{2**53 + 1}\n"))
+    more = load(write(tmp_path, f"a,y\n1,{2**53 + 1}\n", "more.csv"), like=first)
+    assert (first.classes, more.y.tolist()) == ((2**53, 2**53 + 1), [1])
+    assert load(write(tmp_path, f"a,y\n1,{2**53}\n2,{2**53 + 1}\n"), levels=[2**53 + 1, 2**53]).y.tolist() == [1, 0]
+
+
+def test_load_labels_that_only_rationals_distinguish_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, f"a,y\n1,{2**53}\n2,{2**53}.5\n3,1\n")
+    with pytest.raises(DataError, match=r"'y' holds 9007199254740992 and 9007199254740992\.5, which are .* in float64"):
+        load(path, task="ranking")
+    assert load(path, task="regression").y.tolist() == [2**53, 2**53, 1]

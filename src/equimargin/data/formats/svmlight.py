@@ -7,10 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equimargin.data.files import TABLE_SUFFIXES, File
 from equimargin.data.loaded import Origin
 from equimargin.data.table import Request, Table
+from equimargin.data.tasks import exact_labels
 from equimargin.data.words import DataError, integer, is_finite, one_line, shown
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ MOST_FEATURES: Final = 50_000_000
 
 COMMENT: Final = re.compile(rb"#[^\n]*")
 """What stands behind a #, to the end of its line."""
+
+LABEL: Final = re.compile(rb"^[^\S\n]*(\S+)", re.MULTILINE)
+"""The label of a line."""
 
 QUERY: Final = re.compile(rb"^[^\S\n]*\S+[^\S\n]+qid:(\S+)", re.MULTILINE)
 """The query of a line, behind its label."""
@@ -61,11 +66,18 @@ def read_svmlight(file: File, request: Request) -> Table:
     notes = ("read as svmlight (--sep reads a table)",) if file.suffix in TABLE_SUFFIXES else ()
     return Table(
         X.toarray() if dense else _compact(X),
-        y,
+        _exact_labels(where, text, y),
         qid if queries else None,
         first=first,
         origin=Origin(target_by="format", query="qid" if queries else None, notes=notes),
     )
+
+
+def _exact_labels(where: str, text: bytes, y: NDArray[np.float64]) -> NDArray[Any]:
+    try:
+        return exact_labels((label.decode() for label in LABEL.findall(text)), y)
+    except ValueError as reason:
+        raise DataError(f"{where}: the target {reason}") from None
 
 
 def _compact(X: Any) -> csr_array:
