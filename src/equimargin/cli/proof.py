@@ -12,6 +12,7 @@ import typer
 
 from equimargin.cli.names import command_of
 from equimargin.cli.options import (
+    CategoricalOption,
     DecimalOption,
     DropOption,
     HeaderOption,
@@ -25,6 +26,7 @@ from equimargin.cli.options import (
     TargetOption,
     WeightOption,
     check_writable,
+    how_to_encode,
     how_to_read,
     sentences,
     writing,
@@ -143,6 +145,7 @@ def audit(
     decimal: DecimalOption = ".",
     missing: MissingOption = None,
     na: NaOption = None,
+    categorical: CategoricalOption = None,
     tol: Annotated[float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")] = 1e-9,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of that solver.")] = 60.0,
     html: HTMLOption = None,
@@ -170,7 +173,8 @@ def audit(
             known = read_trusted(model, trust)
         for warning in said:
             typer.echo(f"equimargin: {model.name}: {' '.join(str(warning.message).split())}", err=True)
-        rows = load(data, task=known.claimed.task, **how_to_read(target, None, weight, drop, header, sep, decimal, missing, na))
+        how = how_to_read(target, None, weight, drop, header, sep, decimal, missing, na) | how_to_encode(categorical)
+        rows = load(data, task=known.claimed.task, **how)
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
         X = _as_its_pipeline_takes_them(known, rows)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,10 @@ from equimargin.data.words import DataError, is_finite, plain
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+
+Best = Literal["highest", "lowest"]
+"""The end of a ranking's labels that is the best one: of relevances the highest, of places in a race the lowest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +29,8 @@ class Origin:
         bundled set.
     dropped : the columns left out.  left_out : how many rows were left out for a missing entry.  filled : how many entries were filled.
     means : (d,) what they were filled with.  notes : sentences about columns that somebody might have meant otherwise.
+    categorical : how columns of words were encoded.  categories : the words of each, by its name, in the order of the encoding.
+    best : the end of a ranking's labels that is the best; where that is the lowest, y holds minus the labels.
     """
 
     header: bool | None = None
@@ -36,6 +43,9 @@ class Origin:
     filled: int = 0
     means: NDArray[np.float64] | None = None
     notes: tuple[str, ...] = ()
+    categorical: str | None = None
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    best: Best | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +139,8 @@ class Data:
         counts = f"{_counted(len(self.y), 'row')}" + ("" if pairs is None else f", {_counted(pairs, 'pair')}")
         described = f"{self.name}: {self.task}, {counts}{':' if roles else ','} {', '.join([*roles, _counted(d, 'feature')])}"
         notes = [f"dropped: {', '.join(origin.dropped)}"] if origin.dropped else []
+        encoded = ", ".join(f"`{name}` ({_counted(len(words), 'word')})" for name, words in origin.categories.items())
+        notes += [f"{origin.categorical}: {encoded}"] if encoded else []
         notes += [f"{_counted(origin.left_out, 'row')} with missing entries left out"] if origin.left_out else []
         notes += [f"{_counted(origin.filled, 'missing entry', 'missing entries')} filled with means"] if origin.filled else []
         notes += [self.header_note or "first row read as column names"] if origin.header is not None else []
@@ -141,7 +153,9 @@ class Data:
             return ""
         name = "" if origin.target is None else f" `{origin.target}`"
         last = "the last column, " if origin.target_by == "last" else ""
-        if self.classes is None:
+        if origin.best == "lowest":
+            values = f"{-self.y.max():g} to {-self.y.min():g}, the lowest is the best"
+        elif self.classes is None:
             values = f"{self.y.min():g} to {self.y.max():g}"
         elif self.task == "ordinal":
             values = " < ".join(map(plain, self.classes))

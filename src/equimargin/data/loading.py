@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any, Final, Unpack
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from equimargin.data.bundled import BUNDLED, bundled
 from equimargin.data.columns import Columns, table_of
+from equimargin.data.encoding import CATEGORICAL
 from equimargin.data.files import File, kind_of, opened
 from equimargin.data.formats.delimited import read_delimited
 from equimargin.data.formats.frames import is_frame, name_of, read_frame, read_parquet
@@ -23,12 +25,22 @@ from equimargin.data.table import HowToRead, Request, Table
 from equimargin.data.tasks import TASKS, infer_task, open_question
 from equimargin.data.words import MISSING, DataError, integer, listed, number, shown
 
-CHOICES: Final = {"decimal": (".", ","), "missing": (None, "drop", "mean")}
+CHOICES: Final = {
+    "decimal": (".", ","),
+    "missing": (None, "drop", "mean"),
+    "categorical": (None, *CATEGORICAL),
+    "best": (None, "highest", "lowest"),
+}
 """Options of which the values are listed."""
 
+ABOUT_LABELS: Final = ("best",)
+"""Options about labels, which mean something for every format."""
 
-ABOUT_ARRAYS: Final = ("target", "query", "weight", "drop", "missing", "na")
+ABOUT_ARRAYS: Final = ("target", "query", "weight", "drop", "missing", "na", *ABOUT_LABELS)
 """Options about the columns of a table that mean something for the arrays of an NPZ archive, too."""
+
+RANK_NAMES: Final = {"rank", "place", "position"}
+"""Words in the name of a target, in lower case, whose lowest number is usually the best."""
 
 
 def load(
@@ -68,6 +80,10 @@ def load(
         rows out; "mean" gives features the mean of their column.
     na : the words that stand for a missing entry in place of these, beside an empty entry: na="" keeps a class named "none".  A number
         among them, such as -999, is compared as a number.
+    categorical : what becomes of columns that hold words alone: None refuses them; "one-hot" makes an indicator of every word, "codes" the
+        place of the word in alphabetical order, from 0, and "drop" leaves them out.
+    best : "lowest" where 1 is the best label of a ranking, as of places in a race; y then holds minus the labels.  By default higher
+        labels are better.
 
     Returns
     -------
@@ -84,7 +100,7 @@ def load(
     if [given for given in (source, preferences) if isinstance(given, str)] == ["-", "-"]:
         raise DataError("data and preferences cannot both come from standard input (-); name a file for one of them")
     if isinstance(source, str) and source in BUNDLED:
-        _check_options(source, request, "this data set is bundled")
+        _check_options(source, request, "this data set is bundled", ABOUT_LABELS)
         name, where, table = source, source, bundled(source)
         request = replace(request, task=request.task or BUNDLED[source][1])
     elif is_frame(source):
@@ -100,7 +116,7 @@ def load(
         name, where, table = file.name, file.where, _table(file, request)
     data = _for_task(name, where, table, request)
     if preferences is None:
-        return _with_question(data, table.y, request, in_python=is_frame(source))
+        return _with_notice(data, table.y, request, in_python=is_frame(source))
     pairs, weights = pairs_of(_preferences(preferences), table, len(table.y) + table.origin.left_out)
     return replace(data, pairs=pairs, pair_weight=weights)
 
@@ -114,7 +130,11 @@ def _request(task: str | None, like: Data | None, ranked_by_pairs: bool, levels:
         raise DataError(f"there is no task {task!r}; choose one of {', '.join(TASKS)}")
     if ranked_by_pairs and task not in (None, "ranking"):
         raise DataError(f"preferences rank rows, and the task is {task}; choose one of them")
-    for name in ("target", "weight"):
+    if how.get("best") is not None:
+        if task not in (None, "ranking"):
+            raise DataError(f"best is about the labels of a ranking, and the task is {task}; choose one of them")
+        task = "ranking"
+    for name in ("target", "weight", "best"):
         if ranked_by_pairs and how.get(name):
             raise DataError(f"preferences take the place of a target and of weights; leave {name} out")
     for name, values in CHOICES.items():
@@ -149,7 +169,7 @@ def _check_options(where: str, request: Request, what: str, known: tuple[str, ..
 def _table(file: File, request: Request) -> Table:
     kind = kind_of(file, request.sep, request.decimal)
     if kind in ("NPZ", "svmlight"):
-        _check_options(file.where, request, f"this is a file of {kind}", ABOUT_ARRAYS if kind == "NPZ" else ())
+        _check_options(file.where, request, f"this is a file of {kind}", ABOUT_ARRAYS if kind == "NPZ" else ABOUT_LABELS)
         return read_npz(file, request) if kind == "NPZ" else read_svmlight(file, request)
     return table_of(read_parquet(file, request) if kind == "Parquet" else read_delimited(file, request, kind == "white space"), request)
 
@@ -188,6 +208,9 @@ def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
         y = _places(where, y, classes or ())
     elif y.dtype == object:
         y, origin = _rounded_labels(y, task, origin)
+    best = request.best if like is None else like.origin.best
+    if best is not None:
+        y, origin = 0.0 - y if best == "lowest" else y, replace(origin, best=best)
     return Data(name, X, y, table.qid, task, columns, table.first, classes, table.weight, origin=origin)
 
 
@@ -202,13 +225,18 @@ def _inferred_task(where: str, table: Table) -> str:
         ) from None
 
 
-def _with_question(data: Data, y: NDArray[Any], request: Request, in_python: bool) -> Data:
-    """The data, with the question of what their target is where nobody said it."""
-    if request.task is not None or data.task != "regression":
-        return data
-    said = [f"task={task!r}" if in_python else f"--task {task}" for task in ("classification", "ordinal")]
-    question = open_question(y, *said)
-    return replace(data, origin=replace(data.origin, notes=(*data.origin.notes, question))) if question else data
+def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool) -> Data:
+    """The data, with what their target y may mean that nobody said: its task, or which end of its labels is the best."""
+    classes, levels, lowest = (
+        f"{name}={value!r}" if in_python else f"--{name} {value}"
+        for name, value in (("task", "classification"), ("task", "ordinal"), ("best", "lowest"))
+    )
+    notice, name = "", data.origin.target or ""
+    if request.task is None and data.task == "regression":
+        notice = open_question(y, classes, levels)
+    elif data.task == "ranking" and data.origin.best is None and RANK_NAMES & {*re.split("[^a-z]+", name.lower())}:
+        notice = f"the highest `{name}` is the best ({lowest} where 1 is)"
+    return replace(data, origin=replace(data.origin, notes=(*data.origin.notes, notice))) if notice else data
 
 
 def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[float | str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -486,3 +487,49 @@ def test_load_labels_that_only_rationals_distinguish_are_refused(tmp_path: Path)
     with pytest.raises(DataError, match=r"'y' holds 9007199254740992 and 9007199254740992\.5, which are .* in float64"):
         load(path, task="ranking")
     assert load(path, task="regression").y.tolist() == [2**53, 2**53, 1]
+
+
+# Which end of the labels is the best
+
+
+@pytest.mark.parametrize("name", ["rank", "Place", "final_position"])
+def test_load_ranks_tell_which_end_is_the_best(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, f"a,{name}\n1,1\n2,2\n3,4\n")
+    assert load(path, task="ranking").describe().endswith(f"; the highest `{name}` is the best (--best lowest where 1 is)")
+    assert "best" not in load(path, task="ranking", best="highest").describe()
+    back = load(path, best="lowest")
+    assert (back.task, back.y.tolist()) == ("ranking", [-1, -2, -4])
+    assert f"target `{name}` (the last column, 1 to 4, the lowest is the best)" in back.describe()
+    assert "best" not in load(write(tmp_path, "a,crank\n1,1\n2,2\n"), task="ranking").describe()
+
+
+@given(labels=TIMES, kind=st.sampled_from(["csv", "svmlight"]))
+def test_load_lowest_best_turns_all_pairs_round(tmp_path_factory: pytest.TempPathFactory, labels: list[int], kind: str) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    text = "".join(f"{at},{label}\n" if kind == "csv" else f"{label} 1:{at + 1}\n" for at, label in enumerate(labels))
+    path = write(folder, f"a,y\n{text}" if kind == "csv" else text, "rows.txt")
+    first = load(path, best="lowest")
+    for y in (first.y.tolist(), load(path, like=first).y.tolist()):
+        assert np.array_equal(np.subtract.outer(y, y) > 0, [[a < b for b in labels] for a in labels])
+
+
+def test_best_of_what_is_no_ranking_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,y\n1,1\n2,2\n")
+    with pytest.raises(DataError, match="best is about the labels of a ranking, and the task is regression"):
+        load(path, task="regression", best="lowest")
+    with pytest.raises(DataError, match="there is no best 'first'; choose one of 'highest', 'lowest'"):
+        load(path, best="first")
+    with pytest.raises(DataError, match="preferences take the place of a target and of weights; leave best out"):
+        load(path, preferences=path, best="lowest")
+
+
+def test_compare_lowest_best_gives_the_ranking_of_negated_labels(tmp_path: Path) -> None:
+    rows = write(tmp_path, "a,b,rank\n1,2,1\n2,0,2\n3,1,3\n0,0,4\n")
+    negated = write(tmp_path, "a,b,rank\n1,2,-1\n2,0,-2\n3,1,-3\n0,0,-4\n", "negated.csv")
+    optima = []
+    for arguments in ([str(rows), "--best", "lowest"], [str(negated), "--task", "ranking"], [str(rows), "--task", "ranking"]):
+        file = tmp_path / "found.json"
+        result = CliRunner().invoke(app, ["compare", *arguments, "--family", "rvm", "--json", str(file)])
+        assert result.exit_code == 0, result.output
+        optima.append(json.loads(file.read_text())["families"][0]["upper"])
+    assert optima[0] == optima[1] != optima[2]

@@ -201,12 +201,12 @@ def _as_they_look(columns: list[tuple[str, ...]], decimal: str) -> list[tuple[st
 def _all_named(where: str, line: int, fields: list[str], request: Request) -> list[str]:
     """Names of all columns: one without a name is refused, unless it is dropped."""
     names = [field or f"column {at}" for at, field in enumerate(fields, start=1)]
-    for at, (field, name) in enumerate(zip(fields, names, strict=True), start=1):
-        if not field and name not in request.drop:
-            raise DataError(
-                f"{where}, line {line}: column {at} has no name; name it, or drop it if it only counts the rows "
-                f"(--drop {shlex.quote(name)})"
-            )
+    unnamed = [name for field, name in zip(fields, names, strict=True) if not field and name not in request.drop]
+    if unnamed:
+        have, them = ("has", "it") if len(unnamed) == 1 else ("have", "them")
+        only = "it only counts the rows" if len(unnamed) == 1 else "they are empty"
+        drop = " ".join(f"--drop {shlex.quote(name)}" for name in unnamed)
+        raise DataError(f"{where}, line {line}: {', '.join(unnamed)} {have} no name; name {them}, or drop {them} if {only} ({drop})")
     return names
 
 
