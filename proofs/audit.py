@@ -147,7 +147,7 @@ def _point(model: Model, problem: MarginProblem, weighed: NDArray[np.int64]) -> 
         w[: len(model.w)] = model.w
         if claimed.constant is not None:
             w[d] = model.b / claimed.constant
-        return Point(w=w, b=0.0)
+        return Point(w=w, b=model.b if claimed.free_bias else 0.0)
     assert model.coefficients is not None
     support = _matched(model, problem) if model.support is None else _numbered(model, model.support, problem, weighed)
     if len(np.unique(support)) < len(support):

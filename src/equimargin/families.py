@@ -7,10 +7,12 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equimargin.data import Data
 from equimargin.data.tasks import infer_task, open_question
 from equimargin.formulations import Kernel, Problem
 from equimargin.formulations.numeric.arguments import array
-from equimargin.formulations.problem.construct import problems_of
+from equimargin.formulations.problem.choices import LOSSES
+from equimargin.formulations.problem.construct import problems_of, ranking_from_pairs
 
 
 class HowToPose(TypedDict, total=False):
@@ -52,6 +54,35 @@ def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]
     task = how.get("task") or _inferred_task(labels, qid is not None)
     targets = _signs(labels) if task == "classification" else labels
     return problems_of(task, X, targets, C, kernel, epsilon=how.get("epsilon", 0.1), qid=qid)
+
+
+def families_of_data(data: Data, **how: Unpack[HowToPose]) -> list[Problem]:
+    """Return the problems of every family of the task of loaded data, with their queries, weights or preferences.
+
+    Parameters
+    ----------
+    data : Data
+        What `load` returns.
+    how : HowToPose
+        C, kernel and epsilon; the data have the rest.
+
+    Raises
+    ------
+    ValueError
+        If the task is named again, is in doubt or is an ordinal regression; the rest as in the constructors of problems.
+    """
+    again = sorted({"task", "qid"} & how.keys())
+    if again:
+        raise ValueError(f"{again[0]} is what the data have already; name it in load(...), not in compare")
+    if data.origin.question:
+        raise ValueError(f"the target of {data.name} has {data.origin.question} Name the task in load(..., task=...)")
+    if data.task == "ordinal":
+        raise ValueError("compare takes no ordinal regression in Python; run `equimargin compare FILE --task ordinal`")
+    C, kernel = how.get("C", 1.0), how.get("kernel")
+    if data.pairs is None:
+        return problems_of(data.task, data.X, data.y, C, kernel, epsilon=how.get("epsilon", 0.1), qid=data.qid, **data.weights)
+    losses = LOSSES if np.isfinite(C) else LOSSES[:1]
+    return [ranking_from_pairs(data.X, data.pairs, C, kernel, loss, data.pair_weight) for loss in losses]
 
 
 def _inferred_task(labels: NDArray[Any], has_queries: bool) -> str:

@@ -132,6 +132,11 @@ def audit(
         float | None, typer.Option("-C", metavar="COST", help="C of the model's problem, where the model does not say it.")
     ] = None,
     epsilon: Annotated[float | None, typer.Option(help="epsilon of the model's problem, where the model does not say it.")] = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(metavar="SMALLER,LARGER", help="Factors of C for the labels of a LIBSVM or LIBLINEAR model (-wi); 1,1 by default."),
+    ] = None,
+    free_bias: Annotated[bool, typer.Option("--free-bias", help="Bias of a LIBLINEAR model outside the norm (-R).")] = False,
     trust: Annotated[
         bool,
         typer.Option("--trust", help="Read a pickled estimator, and let its file run any program that it holds: only if you trust it."),
@@ -167,10 +172,12 @@ def audit(
         check_writable(html)
         from equimargin.data import load
         from equimargin.proofs.audit import audit as examine
+        from equimargin.proofs.foreign_models import stated
         from equimargin.proofs.pickled_models import read_trusted
 
         with warnings.catch_warnings(record=True) as said:
             known = read_trusted(model, trust)
+        known = stated(known, None if class_weight is None else _two_numbers("--class-weight", class_weight), free_bias)
         for warning in said:
             typer.echo(f"equimargin: {model.name}: {' '.join(str(warning.message).split())}", err=True)
         how = how_to_read(target, None, weight, drop, header, sep, decimal, missing, na) | how_to_encode(categorical)
@@ -181,8 +188,18 @@ def audit(
         found = examine(known, X, rows.y, cost, epsilon, rows.weight, tol=tol, time_limit=time_limit)
         typer.echo(str(found))
         if html is not None:
-            settings = {"data": data, "C": cost, "epsilon": epsilon, "scale": scale, "trust": trust, "tol": tol, "time_limit": time_limit}
+            settings = {"data": data, "C": cost, "epsilon": epsilon, "scale": scale, "trust": trust}
+            settings |= {"class_weight": class_weight, "free_bias": free_bias, "tol": tol, "time_limit": time_limit}
             write(html, _page(found, {"model": model.name, "read_as": rows.describe()}, settings, command_of(context)))
+
+
+def _two_numbers(option: str, text: str) -> tuple[float, float]:
+    """Return the two numbers of an option."""
+    try:
+        first, second = map(float, text.split(","))
+    except ValueError:
+        raise ValueError(f"{option} takes two numbers with a comma between them, such as 1,5, not {text!r}") from None
+    return first, second
 
 
 def _page(found: Audit, data: dict[str, Any], settings: dict[str, Any], command: str) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, TypeVar
@@ -50,6 +51,9 @@ GROUPED_DIGITS: Final = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
 
 T = TypeVar("T")
 """What a column becomes."""
+
+PLACE_NAME: Final = re.compile(r"column ([1-9][0-9]*)")
+"""How a column is called by its place, from 1, where no column has that name."""
 
 Entries = Sequence[str] | NDArray[Any]
 """A column: text as in a file, or an array of int64 or of float64, in which NaN is a missing entry."""
@@ -268,12 +272,16 @@ def _asked(columns: Columns, role: str, request: Request) -> int | None:
 
 def _position(columns: Columns, name: str, role: str) -> int:
     what = role if role == "dropped" else f"the {role}"
-    count = columns.names.count(name)
-    if not count:
+    places = [at for at, known in enumerate(columns.names) if known == name]
+    by_place = PLACE_NAME.fullmatch(name)
+    if not places and by_place and int(by_place[1]) <= len(columns.names):
+        return int(by_place[1]) - 1
+    if not places:
         raise DataError(f"{columns.where}: there is no column {shown(name)} to be {what}; the columns are {listed(columns.names)}")
-    if count > 1:
-        raise DataError(f"{columns.where}: {count} columns are named {shown(name)}, {what}; rename all but one")
-    return columns.names.index(name)
+    if len(places) > 1:
+        which = " or ".join(columns.option("drop" if role == "dropped" else role, f"column {at + 1}") for at in places)
+        raise DataError(f"{columns.where}: {len(places)} columns are named {shown(name)}, {what}; say which by its place ({which})")
+    return places[0]
 
 
 def _recognised(columns: Columns, role: str, names: Sequence[str], free: list[int]) -> int | None:
@@ -281,7 +289,8 @@ def _recognised(columns: Columns, role: str, names: Sequence[str], free: list[in
     found = [at for at in free if columns.names[at].lower() in names]
     if len(found) > 1:
         several = listed([columns.names[at] for at in found])
-        example = columns.option(role, columns.names[found[0]])
+        first = columns.names[found[0]]
+        example = columns.option(role, first if columns.names.count(first) == 1 else f"column {found[0] + 1}")
         raise DataError(f"{columns.where}: columns {several} could each be the {role}; say which with {role} ({example})")
     if not found:
         return None
@@ -294,6 +303,8 @@ def _notes(columns: Columns, roles: Roles, missing: Missing | None) -> list[str]
     names = [columns.names[at] for at in roles.features if columns.names[at].lower() == FAINT_WEIGHT_NAME]
     given = [] if roles.id is None else [f"`{columns.names[roles.id]}` is what preferences call the rows"]
     notes = given + [f"`{name}` is a feature ({columns.option('weight', name)} makes it the weight of the rows)" for name in names]
+    taken = [columns.names[at] for at in roles.features]
+    notes += [f"{count} features are named `{name}`" for name, count in Counter(taken).items() if count > 1]
     for role in (roles.target, roles.query):
         if role is not None and missing == "drop" and columns.na == MISSING:
             words = " and ".join(f"`{word}`" for word in _absent_among_words(columns, role) if word)

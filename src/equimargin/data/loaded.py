@@ -31,6 +31,7 @@ class Origin:
     means : (d,) what they were filled with.  notes : sentences about columns that somebody might have meant otherwise.
     categorical : how columns of words were encoded.  categories : the words of each, by its name, in the order of the encoding.
     best : the end of a ranking's labels that is the best; where that is the lowest, y holds minus the labels.
+    question : what else the target may be where its task was guessed; empty where there is no doubt.
     """
 
     header: bool | None = None
@@ -46,6 +47,7 @@ class Origin:
     categorical: str | None = None
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     best: Best | None = None
+    question: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +146,8 @@ class Data:
         notes += [f"{_counted(origin.left_out, 'row')} with missing entries left out"] if origin.left_out else []
         notes += [f"{_counted(origin.filled, 'missing entry', 'missing entries')} filled with means"] if origin.filled else []
         notes += [self.header_note or "first row read as column names"] if origin.header is not None else []
-        return "; ".join([described, *notes, *origin.notes])
+        notes += [*origin.notes, origin.question] if origin.question else origin.notes
+        return "; ".join([described, *notes])
 
     def _target_described(self) -> str:
         """The target's name, how it was found where nobody said so, and its values."""

@@ -231,12 +231,12 @@ def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool)
         f"{name}={value!r}" if in_python else f"--{name} {value}"
         for name, value in (("task", "classification"), ("task", "ordinal"), ("best", "lowest"))
     )
-    notice, name = "", data.origin.target or ""
+    origin, name = data.origin, data.origin.target or ""
     if request.task is None and data.task == "regression":
-        notice = open_question(y, classes, levels)
-    elif data.task == "ranking" and data.origin.best is None and RANK_NAMES & {*re.split("[^a-z]+", name.lower())}:
-        notice = f"the highest `{name}` is the best ({lowest} where 1 is)"
-    return replace(data, origin=replace(data.origin, notes=(*data.origin.notes, notice))) if notice else data
+        origin = replace(origin, question=open_question(y, classes, levels))
+    elif data.task == "ranking" and origin.best is None and RANK_NAMES & {*re.split("[^a-z]+", name.lower())}:
+        origin = replace(origin, notes=(*origin.notes, f"the highest `{name}` is the best ({lowest} where 1 is)"))
+    return replace(data, origin=origin)
 
 
 def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[float | str, ...]:

@@ -67,11 +67,18 @@ def _read(where: str, frame: Any, request: Request) -> Columns:
             raise DataError(f"{where}: {option} is about text, and this table has names and numbers already; leave it out")
     keys = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
     names = tuple(str(key) for key in keys)
-    entries = tuple(_entries(where, name, frame[key], name in request.drop) for name, key in zip(names, keys, strict=True))
+    entries = tuple(_entries(where, names[at], _column(frame, keys, at), names[at] in request.drop) for at in range(len(keys)))
     rows = len(entries[0]) if entries else 0
     if not rows:
         raise DataError(f"{where}: there are {rows} rows and {len(names)} columns; supply at least one row and two columns")
     return Columns(where, names, entries, "row", range(rows), na=request.na)
+
+
+def _column(frame: Any, keys: list[Any], at: int) -> Any:
+    """A column by its name, or by its place where several have the name, as pandas and pyarrow allow."""
+    if keys.count(keys[at]) == 1 or not (hasattr(frame, "iloc") or hasattr(frame, "column_names")):
+        return frame[keys[at]]
+    return frame.iloc[:, at] if hasattr(frame, "iloc") else frame.column(at)
 
 
 def _entries(where: str, name: str, column: Any, dropped: bool) -> Entries:
