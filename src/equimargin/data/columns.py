@@ -173,7 +173,7 @@ class DecimalComma(DataError):
 
 
 class Reading:
-    """Columns read one after the other; the errors of those that cannot be used are kept, by their places."""
+    """Conversion of columns that keeps the errors, by the places of the columns."""
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
@@ -189,7 +189,7 @@ class Reading:
 
 
 def _joined(columns: Columns, errors: Mapping[int, DataError], words: set[int], request: Request) -> DataError:
-    """One error for all columns that cannot be used, by what an option decides of them, and each of the others in its own words."""
+    """Return one error for all unusable columns, grouped by the option that decides."""
     if len(errors) == 1:
         return next(iter(errors.values()))
     places = sorted(errors)
@@ -388,7 +388,7 @@ def _weights(columns: Columns, at: int) -> NDArray[np.float64]:
 
 
 def _holds_words(columns: Columns, at: int, request: Request) -> bool:
-    """Whether a feature column holds words alone, or is one of words in the data that are to be joined."""
+    """Return True for a feature of words alone, or of words in the data to be joined."""
     if request.like is not None and request.like.origin.categories:
         return columns.names[at] in request.like.origin.categories
     entries = columns.entries[at]
@@ -399,7 +399,7 @@ def _holds_words(columns: Columns, at: int, request: Request) -> bool:
 
 
 def _feature(columns: Columns, at: int, request: Request, is_words: bool) -> Encoded:
-    """A feature column as one column of numbers, or as several that encode its words."""
+    """Return a feature as a column of numbers, or as those that encode its words."""
     name, fill = columns.names[at], request.missing == "mean"
     if not is_words or request.categorical is None:
         remedy = _feature_remedy(columns, at)

@@ -1,4 +1,4 @@
-"""Columns of words as numbers, by the encoders of scikit-learn: an indicator of every category, or the category's place."""
+"""Encoding of columns of words by scikit-learn: indicators of the words, or their places."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from equimargin.data.words import DataError
 
 Categorical = Literal["one-hot", "codes", "drop"]
-"""What becomes of columns of words: an indicator of every word, the place of the word in alphabetical order, or nothing."""
+"""Treatment of columns of words: indicators, places in alphabetical order, or none."""
 
 CATEGORICAL: Final = get_args(Categorical)
 """The names of these."""
 
 MAX_CATEGORIES: Final = 1000
-"""Different words of a column, at most, that get an indicator each: names and other texts have more."""
+"""Maximum number of words with an indicator each; columns of names have more."""
 
 
 class Encoded(NamedTuple):
-    """Columns of numbers that a column of words became: names (k,), X (m, k), and its categories in their order."""
+    """Encoded column: names (k,), features X (m, k), and the categories in their order."""
 
     names: tuple[str, ...]
     X: NDArray[np.float64]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.data.encoding import Categorical
 from equimargin.data.words import DataError, is_finite, plain
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Origin:
     filled: int = 0
     means: NDArray[np.float64] | None = None
     notes: tuple[str, ...] = ()
-    categorical: str | None = None
+    categorical: Categorical | None = None
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     best: Best | None = None
     question: str = ""

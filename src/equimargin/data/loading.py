@@ -226,7 +226,7 @@ def _inferred_task(where: str, table: Table) -> str:
 
 
 def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool) -> Data:
-    """The data, with what their target y may mean that nobody said: its task, or which end of its labels is the best."""
+    """Return the data with the question or notice that their target y calls for."""
     classes, levels, lowest = (
         f"{name}={value!r}" if in_python else f"--{name} {value}"
         for name, value in (("task", "classification"), ("task", "ordinal"), ("best", "lowest"))
@@ -257,7 +257,7 @@ def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[
 
 
 def _rounded_labels(y: NDArray[Any], task: str, origin: Origin) -> tuple[NDArray[np.float64], Origin]:
-    """Whole numbers that float64 rounds, as float64; their places in ascending order where a ranking would lose pairs."""
+    """Return Python integers as float64, or their places if a ranking would lose pairs."""
     distinct, place = np.unique(y, return_inverse=True)
     rounded = y.astype(np.float64)
     if task != "ranking" or len(distinct) == len(np.unique(rounded)):

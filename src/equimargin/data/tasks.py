@@ -1,4 +1,4 @@
-"""The task that a target is for where no task is named, and the question that its values leave open."""
+"""Inference of the task from the target, and exact labels."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from numpy.typing import NDArray
 from equimargin.data.words import plain, shown
 
 TASKS: Final = ("classification", "regression", "ranking", "ordinal")
-"""What can be learned from data."""
+"""Tasks of data."""
 
 MAX_LEVELS: Final = 20
-"""Distinct whole numbers, at most, of a target that may be classes or levels as well as quantities."""
+"""Maximum number of whole numbers in a target that may be classes or levels."""
 
 EXACT_INTEGERS: Final = 2.0**53
 """Size from which on float64 does not distinguish all whole numbers."""
 
 
 def exact_labels(labels: Iterable[str | float], y: NDArray[np.float64]) -> NDArray[Any]:
-    """Return labels as float64, or as Python integers where float64 rounds a whole number beyond 2**53.
+    """Return labels as float64, or as Python integers if float64 rounds one of them.
 
     Parameters
     ----------
     labels : iterable of m str or numbers
         Labels as they are written, with a decimal point.
     y : ndarray of shape (m,)
-        The same in float64.
+        Labels in float64.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def exact_labels(labels: Iterable[str | float], y: NDArray[np.float64]) -> NDArr
 
 
 def infer_task(y: NDArray[Any], has_queries: bool) -> str:
-    """Return the task of a target: ranking with queries, else classification of two values or of words, else regression.
+    """Return ranking for queries, classification for two values or words, else regression.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def infer_task(y: NDArray[Any], has_queries: bool) -> str:
 
 
 def open_question(y: NDArray[Any], classes: str, levels: str) -> str:
-    """Return the question of what a target of a few whole numbers is; empty if it can only be a quantity, or is of two classes.
+    """Return the question whether a few whole numbers are classes; empty without doubt.
 
     Parameters
     ----------

@@ -132,7 +132,7 @@ def _records(where: str, text: str, separator: str) -> Records:
 
 
 def _quote(text: str, separator: str) -> str:
-    """The sign that encloses fields: a single quote where it does so in one of the first two rows, which hold no double one."""
+    """Return the quote of the fields: single if it encloses one in the first two rows."""
     rows = (line for line in io.StringIO(text, newline=None) if line.strip() and not line.lstrip().startswith("#"))
     first = list(islice(rows, 2))
     mark = r"\s" if separator == " " else re.escape(separator)

@@ -10,10 +10,10 @@ from typing import Final
 from equimargin.data.words import is_finite
 
 YEARS: Final = (1800, 2100)
-"""First and last whole number that is a year where it is the name of a column."""
+"""First and last year that is the name of a column."""
 
 MIN_YEARS: Final = 3
-"""Columns, at least, whose names are years: two numbers are always in equal steps."""
+"""Minimum number of columns named by years; two numbers are always in equal steps."""
 
 
 def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | None:
@@ -62,7 +62,7 @@ def _is_year(value: float) -> bool:
 
 
 def _are_years(values: Sequence[float]) -> bool:
-    """Whether three numbers or more are years in equal steps."""
+    """Return True if three numbers or more are years in equal steps."""
     steps = {after - before for before, after in pairwise(values)}
     return len(values) >= MIN_YEARS and len(steps) == 1 and steps != {0.0} and all(map(_is_year, values))
 

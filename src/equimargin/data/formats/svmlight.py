@@ -83,7 +83,7 @@ def read_svmlight(file: File, request: Request) -> Table:
 
 
 def _is_precomputed(X: Any) -> bool:
-    """Whether the first of m + 1 columns numbers the m rows from 1, as in LIBSVM's format of a precomputed kernel."""
+    """Return True if the first of m + 1 columns numbers the rows, as LIBSVM has it."""
     m = X.shape[0]
     return X.shape[1] == m + 1 and np.array_equal(X[:, [0]].toarray().ravel(), np.arange(1.0, m + 1))
 
