@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arguments import choice
 from equimargin.formulations.problem.choices import LOSSES, Loss
-from equimargin.formulations.problem.labels import Index, numbers, queries
+from equimargin.formulations.problem.labels import Index, numbers, queries, relevances
 
 
 def reduced_preferences(y: ArrayLike, qid: ArrayLike | None = None, maximum: ArrayLike | None = None) -> Index:
@@ -116,7 +116,7 @@ class _Levels(NamedTuple):
 
 def _levels(y: ArrayLike, qid: ArrayLike | None, maximum: ArrayLike | None) -> _Levels:
     m = len(np.atleast_1d(np.asarray(y)))
-    relevance = numbers(y, m, "y")
+    relevance = relevances(y, m, "y")
     query = np.zeros(m, dtype=np.int64) if qid is None else queries(qid, m)[1]
     height = np.zeros(m) if maximum is None else numbers(maximum, m, "maximum")
     order = np.lexsort((-height, relevance, query))  # stable: the first of equals stays first

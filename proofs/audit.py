@@ -160,7 +160,7 @@ def _linear_point(model: Model, problem: MarginProblem) -> Point:
     if len(w) > d:
         raise ValueError(f"the model has {len(w)} weights and the data {d} features")
     bias = [] if constant is None else [model.b / constant]
-    return Point(w=np.concatenate([w, np.zeros(d - len(w)), bias]), b=0.0)
+    return Point(w=np.concatenate([w, np.zeros(d - len(w)), bias]), b=model.b if model.claimed.free_bias else 0.0)
 
 
 def _expansion(

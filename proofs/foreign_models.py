@@ -49,6 +49,8 @@ NO_CLASS_WEIGHTS = "no class weights (-wi)"
 """What is assumed of a LIBSVM or LIBLINEAR classifier, whose file does not say with which class weights it was trained."""
 PENALISED_BIAS = "a penalised bias (no -R)"
 """What is assumed of a LIBLINEAR model, whose file does not say whether its bias was left out of the norm."""
+FREE_BIAS = "L2R_L2LOSS_SVC"
+"""LIBLINEAR's solver whose bias may be left out of the norm (-R), of those whose models can be audited."""
 READING_ERRORS = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError)
 """The exceptions that Python and numpy raise for a file that is not in the format that its first bytes promise."""
 
@@ -113,6 +115,40 @@ class Model:
             return self.steps.transform(X)
         except (ValueError, TypeError, KeyError, AttributeError) as reason:
             raise ValueError(f"the pipeline's steps before its last one refuse these features: {reason}") from None
+
+
+def stated(model: Model, class_weight: tuple[float, float] | None = None, free_bias: bool = False) -> Model:
+    """Return a model with what its file does not say of its problem.
+
+    Parameters
+    ----------
+    model : Model
+        Model of a LIBSVM or LIBLINEAR file, or any other where nothing is stated.
+    class_weight : tuple of 2 float or None
+        Factors of C for the smaller and the larger label (-wi); None leaves those of the model.
+    free_bias : bool
+        True if the bias of a LIBLINEAR model was left out of the norm (-R).
+
+    Raises
+    ------
+    ValueError
+        If the model says otherwise itself, or a weight is not positive and finite.
+    """
+    assumed, claimed = model.assumed.split(", "), model.claimed
+    if class_weight is not None:
+        if NO_CLASS_WEIGHTS not in assumed:
+            raise ValueError(f"class_weight is what a LIBSVM or LIBLINEAR classifier does not say, and this is a {model.source}")
+        smaller, larger = _finite("class_weight", class_weight, 2)
+        if min(smaller, larger) <= 0:
+            raise ValueError(f"class_weight must be 2 positive numbers, not {smaller:g} and {larger:g}")
+        claimed = replace(claimed, class_weight=(float(smaller), float(larger)))
+        assumed.remove(NO_CLASS_WEIGHTS)
+    if free_bias:
+        if PENALISED_BIAS not in assumed:
+            raise ValueError(f"free_bias is for LIBLINEAR's {FREE_BIAS} with a bias of 1, which takes -R, and this is a {model.source}")
+        claimed = replace(claimed, free_bias=True, constant=None)
+        assumed.remove(PENALISED_BIAS)
+    return replace(model, claimed=claimed, assumed=", ".join(assumed))
 
 
 def of_estimator(estimator: Any) -> Model:
@@ -268,7 +304,7 @@ def _liblinear(lines: Sequence[str]) -> Model:
     source, claimed = f"LIBLINEAR {kind}", ClaimedProblem("classification", linear(), LOSS_OF_LIBLINEAR[kind], free_bias=False)
     if constant <= 0:  # a feature that is 0 adds nothing to the function, whatever its weight
         return Model(source, claimed, 0.0, w[:d], assumed=NO_CLASS_WEIGHTS)
-    free = constant == 1 and kind == "L2R_L2LOSS_SVC"  # -R goes with a constant of 1, and of these solvers with this one alone
+    free = constant == 1 and kind == FREE_BIAS  # -R goes with a constant of 1, and of these solvers with this one alone
     assumed = f"{NO_CLASS_WEIGHTS}, {PENALISED_BIAS}" if free else NO_CLASS_WEIGHTS
     return Model(source, replace(claimed, constant=constant), float(w[d]) * constant, w[:d], assumed=assumed)
 

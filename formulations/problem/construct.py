@@ -19,7 +19,7 @@ from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precompute
 from equimargin.formulations.numeric.arguments import array, choice, cost, did_you_mean, factors, finite_cost, number, reals, shown
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, dense, is_sparse
 from equimargin.formulations.problem.choices import LOSSES, TASKS, Bias, Loss
-from equimargin.formulations.problem.labels import numbers, queries
+from equimargin.formulations.problem.labels import numbers, queries, relevances
 from equimargin.formulations.problem.limits import kernel_within_float64, largest_entry, within_float64
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
@@ -121,7 +121,7 @@ def ranking(
 
     Parameters
     ----------
-    X : (m, d) features, kept as in `classification`.  y : (m,) relevances, higher is better.
+    X : (m, d) features, kept as in `classification`.  y : (m,) relevances, higher is better; whole numbers of any size differ.
     qid : (m,) queries; pairs are within a query. No pair at all is accepted.
     per_query : "sum" of the losses of a query's pairs, or their "mean".  query_weight : factor of C for a query, in [0, inf]; 1 if absent.
 
@@ -387,7 +387,7 @@ def _free_or_none(bias: Any) -> bool:
 def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> tuple[LabelledPairs, NDArray[Any]]:
     """The pairs, and the names of the queries; a single query without a name is called 0."""
     m = X.shape[0]
-    relevance = numbers(y, m, "y")
+    relevance = relevances(y, m, "y")
     names, index = (np.zeros(1, dtype=np.int64), None) if qid is None else queries(qid, m)
     return LabelledPairs(relevance, index), names
 

@@ -11,6 +11,9 @@ from equimargin.formulations.numeric.arguments import Array, array, is_number, r
 
 Index = NDArray[np.int64]
 
+EXACT_INTEGERS = 2.0**53
+"""Size from which on float64 does not distinguish all whole numbers."""
+
 
 def numbers(values: ArrayLike, m: int, name: str) -> Array:
     """Values (m,) as float64, in an array of its own.
@@ -25,6 +28,26 @@ def numbers(values: ArrayLike, m: int, name: str) -> Array:
     if not np.isfinite(v).all():
         raise ValueError(f"{name} holds NaN or an infinite number at row {int(np.flatnonzero(~np.isfinite(v))[0])}")
     return v.copy()
+
+
+def relevances(values: ArrayLike, m: int, name: str) -> Array:
+    """Return values of which the order alone counts, (m,), as float64 that has the same order and the same ties.
+
+    Whole numbers beyond 2**53, such as timestamps in nanoseconds, may be equal in float64 and different as integers. Their places
+    0, 1, ... in ascending order are returned in that case, and the values themselves in any other.
+
+    Raises
+    ------
+    ValueError
+        As in `numbers`.
+    """
+    y = numbers(values, m, name)
+    if not (np.abs(y) >= EXACT_INTEGERS).any():
+        return y
+    # A list of whole numbers of different sizes would become float64; as Python objects they stay exact.
+    given = values if hasattr(values, "dtype") else np.asarray(values, dtype=object)
+    distinct, place = np.unique(given, return_inverse=True)
+    return place.astype(np.float64) if len(distinct) > len(np.unique(y)) else y
 
 
 def queries(qid: ArrayLike, m: int) -> tuple[NDArray[Any], Index]:

@@ -22,7 +22,9 @@ from typing import Any, Unpack, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equimargin.families import HowToPose, families_of
+from equimargin.data import Data, load
+from equimargin.data.formats.frames import is_frame
+from equimargin.families import HowToPose, families_of, families_of_data
 from equimargin.formulations import REGISTRY, declare
 from equimargin.formulations.numeric.arguments import did_you_mean, number, shown
 from equimargin.formulations.numeric.jit import seconds_of_compiling
@@ -251,10 +253,12 @@ def compare(
     """Solve a problem's formulations by several backends and specialised solvers, and judge every answer.
 
         compare(problem), compare(problem, formulations, solvers, tol, agree_tol), compare(X, y), compare(X, y, qid=qid)
+        compare(load(file))
 
     Parameters
     ----------
-    problem : one problem, or several; each is a family. Or X, (m, d) features, with y behind it, for all families of their task.
+    problem : one problem, or several; each is a family. Or X, (m, d) features, with y behind it, for all families of their task; or what
+        `equimargin.data.load` returns, or a data frame that it takes.
     more : behind problems formulations, solvers, tol and agree_tol, behind X its y; all of them may be named instead.
     progress : called with the comparison as far as it has come, before the first answer and after each.
     how : as in `HowToCompare`.
@@ -317,7 +321,7 @@ def _named(first: Any, more: Sequence[Any], how: HowToCompare) -> HowToCompare:
     if unknown:
         raise TypeError(f"compare takes no argument {', '.join(sorted(unknown))}; it takes {', '.join(sorted(KNOWN))}")
     several = isinstance(first, Sequence) and len(first) > 0 and all(isinstance(each, AnyProblem) for each in first)
-    places = BEHIND_PROBLEMS if several or isinstance(first, AnyProblem) else BEHIND_FEATURES
+    places = BEHIND_PROBLEMS if several or isinstance(first, AnyProblem | Data) else BEHIND_FEATURES
     if len(more) > len(places):
         raise TypeError(f"behind {'problems' if places is BEHIND_PROBLEMS else 'X'} compare takes {', '.join(places)}; name all else")
     by_place = dict(zip(places, more, strict=False))
@@ -331,9 +335,16 @@ def _problems(given: Any, data: dict[str, Any]) -> list[AnyProblem]:
     """The problems that were given, or those of the arrays X and y that were."""
     if "y" in data:
         return [*families_of(given, data.pop("y"), **data)]
-    problems: list[Any] = [given] if isinstance(given, AnyProblem) else list(given)
-    if data or not all(isinstance(problem, AnyProblem) for problem in problems):
-        raise ValueError("compare takes a problem, several problems, or arrays: compare(X, y), with a task, qid or kernel if need be")
+    if is_frame(given):
+        given = load(given, task=data.pop("task", None))
+    if isinstance(given, Data):
+        return [*families_of_data(given, **data)]
+    problems: list[Any] = [given] if isinstance(given, AnyProblem) else list(given) if isinstance(given, Iterable) else []
+    if data or not problems or not all(isinstance(problem, AnyProblem) for problem in problems):
+        raise ValueError(
+            "compare takes a problem, several problems, loaded data, a data frame, or arrays: compare(X, y), with a task, qid or kernel if "
+            "need be"
+        )
     return problems
 
 

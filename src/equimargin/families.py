@@ -7,16 +7,19 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equimargin.data import Data
+from equimargin.data.tasks import infer_task, open_question
 from equimargin.formulations import Kernel, Problem
 from equimargin.formulations.numeric.arguments import array
-from equimargin.formulations.problem.construct import problems_of
+from equimargin.formulations.problem.choices import LOSSES
+from equimargin.formulations.problem.construct import problems_of, ranking_from_pairs
 
 
 class HowToPose(TypedDict, total=False):
     """How arrays become problems.
 
     task : "classification", "regression" or "ranking"; by default ranking where there are queries, classification where y has two values,
-        and regression elsewhere.
+        and regression where its values can be neither classes nor levels.
     qid : (m,) queries of a ranking.  C : cost of a unit of loss, 1 by default.  kernel : linear by default.
     epsilon : of a regression, 0.1 by default.
     """
@@ -44,12 +47,59 @@ def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]
 
     Raises
     ------
-    ValueError : labels of one class, or of more than two; the rest as in the constructors of problems.
+    ValueError : labels of one class, or of more than two; a y whose task is not named and is in doubt; the rest as in the constructors of
+        problems.
     """
     qid, C, kernel, labels = how.get("qid"), how.get("C", 1.0), how.get("kernel"), array(y, "y")
-    task = how.get("task") or ("ranking" if qid is not None else "classification" if len(np.unique(labels)) == 2 else "regression")
+    task = how.get("task") or _inferred_task(labels, qid is not None)
     targets = _signs(labels) if task == "classification" else labels
     return problems_of(task, X, targets, C, kernel, epsilon=how.get("epsilon", 0.1), qid=qid)
+
+
+def families_of_data(data: Data, **how: Unpack[HowToPose]) -> list[Problem]:
+    """Return the problems of every family of the task of loaded data, with their queries, weights or preferences.
+
+    Parameters
+    ----------
+    data : Data
+        What `load` returns.
+    how : HowToPose
+        C, kernel and epsilon; the data have the rest.
+
+    Raises
+    ------
+    ValueError
+        If the task is named again, is in doubt or is an ordinal regression; the rest as in the constructors of problems.
+    """
+    again = sorted({"task", "qid"} & how.keys())
+    if again:
+        raise ValueError(f"{again[0]} is what the data have already; name it in load(...), not in compare")
+    if data.origin.question:
+        raise ValueError(f"the target of {data.name} has {data.origin.question} Name the task in load(..., task=...)")
+    if data.task == "ordinal":
+        raise ValueError("compare takes no ordinal regression in Python; run `equimargin compare FILE --task ordinal`")
+    C, kernel = how.get("C", 1.0), how.get("kernel")
+    if data.pairs is None:
+        return problems_of(data.task, data.X, data.y, C, kernel, epsilon=how.get("epsilon", 0.1), qid=data.qid, **data.weights)
+    losses = LOSSES if np.isfinite(C) else LOSSES[:1]
+    return [ranking_from_pairs(data.X, data.pairs, C, kernel, loss, data.pair_weight) for loss in losses]
+
+
+def _inferred_task(labels: NDArray[Any], has_queries: bool) -> str:
+    """The task of labels for which none is named.
+
+    Raises
+    ------
+    ValueError : it is in doubt.
+    """
+    try:
+        task = infer_task(labels, has_queries)
+    except ValueError as reason:
+        raise ValueError(f"y {reason}; supply two classes, or name the task (task='regression')") from None
+    question = open_question(labels, "task='classification'", "OrdinalClassifier") if task == "regression" else ""
+    if question:
+        raise ValueError(f"y has {question} Name the task, such as task='regression' or 'ranking'")
+    return task
 
 
 def _signs(labels: NDArray[Any]) -> NDArray[np.float64]:

@@ -25,10 +25,11 @@ from typer.testing import CliRunner
 
 from equimargin.cli.app import app
 from equimargin.data import load
-from equimargin.formulations import linear, polynomial
+from equimargin.formulations import classification, linear, polynomial
 from equimargin.proofs import Audit, audit
-from equimargin.proofs.foreign_models import ClaimedProblem, Model, of_estimator, of_values, read
+from equimargin.proofs.foreign_models import ClaimedProblem, Model, of_estimator, of_values, read, stated
 from equimargin.proofs.pickled_models import read_trusted
+from equimargin.solvers import solve
 
 DATA = load("breast_cancer").scaled()
 X, Y = np.asarray(DATA.X)[:120], DATA.y[:120]
@@ -147,6 +148,45 @@ def test_an_audit_says_what_it_assumes(tmp_path: Path) -> None:
     sentence = "; assumed, as its file does not say it: no class weights (-wi), a penalised bias (no -R)"
     assert result.output.rstrip().endswith(sentence)
     assert sentence not in str(audit(SVC().fit(X, Y), X, Y))
+
+
+@pytest.mark.parametrize("first", [1, -1])
+def test_audit_class_weights_that_are_stated_are_those_of_the_problem(first: int, tmp_path: Path) -> None:
+    estimator = SVC(C=2.0, gamma=0.02, class_weight={-1: 0.5, 1: 5.0}, tol=1e-6).fit(X, Y)
+    (tmp_path / "model").write_text(libsvm(estimator, first))
+    model = read(tmp_path / "model")
+    found = audit(stated(model, class_weight=(0.5, 5.0)), X, Y, C=2.0)
+    assert found.relative_excess[1] < 1e-6
+    assert found.assumed == ""
+    with pytest.raises(ValueError, match=r"^C = 2 is contradicted"):
+        audit(model, X, Y, C=2.0)
+    np.savez(tmp_path / "data.npz", X=X, y=Y)
+    arguments = ["audit", str(tmp_path / "model"), "--data", str(tmp_path / "data.npz"), "-C", "2", "--class-weight"]
+    result = CliRunner().invoke(app, [*arguments, "0.5,5"])
+    assert (result.exit_code, "assumed" in result.output) == (0, False), result.output
+    result = CliRunner().invoke(app, [*arguments, "5"])
+    assert (result.exit_code, "--class-weight takes two numbers" in result.output) == (2, True), result.output
+
+
+def test_audit_a_free_bias_of_liblinear_is_outside_the_norm(tmp_path: Path) -> None:
+    solution = solve(classification(X, Y, C=0.1, loss="squared_hinge"), tol=1e-9)
+    header = ["solver_type L2R_L2LOSS_SVC", "nr_class 2", "label 1 -1", f"nr_feature {X.shape[1]}", "bias 1", "w"]
+    (tmp_path / "model").write_text("\n".join([*header, *(f"{v:.17g} " for v in [*solution.point.w, solution.point.b])]) + "\n")
+    model = read(tmp_path / "model")
+    found = audit(stated(model, free_bias=True), X, Y, C=0.1)
+    assert (found.problem.family, found.assumed) == ("svm.l2", "no class weights (-wi)")
+    assert found.relative_excess[1] < 1e-6 < audit(model, X, Y, C=0.1).relative_excess[0]
+
+
+def test_stated_what_the_model_says_itself_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "model").write_text(liblinear(1))
+    model = read(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"^free_bias is for LIBLINEAR's L2R_L2LOSS_SVC with a bias of 1, which takes -R"):
+        stated(model, free_bias=True)
+    with pytest.raises(ValueError, match="class_weight must be 2 positive numbers, not 0 and 1"):
+        stated(model, class_weight=(0, 1))
+    with pytest.raises(ValueError, match="this is a SVC"):
+        stated(of_estimator(SVC().fit(X, Y)), class_weight=(1, 2))
 
 
 def test_labels_may_have_any_names() -> None:

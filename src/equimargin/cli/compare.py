@@ -16,8 +16,10 @@ from equimargin.cli.options import (
     DEGREE,
     NO_PAIRS,
     STDOUT,
+    BestOption,
     BiasName,
     BiasOption,
+    CategoricalOption,
     Coef0Option,
     ComparedTask,
     ComparedTaskOption,
@@ -52,6 +54,7 @@ from equimargin.cli.options import (
     end,
     finish,
     headline,
+    how_to_encode,
     how_to_read,
     in_words,
     kernel_of,
@@ -75,7 +78,7 @@ if TYPE_CHECKING:
 OptionalDataArgument = Annotated[str | None, *DataArgument.__metadata__]
 OF_ROWS = (
     *("task", "levels", "loss", "kernel", "gamma", "degree", "coef0", "cost", "epsilon", "scale", "sample", "seed", "preferences"),
-    *("per_query", "bias", "target", "query", "weight", "drop", "header", "sep", "decimal", "missing", "na"),
+    *("per_query", "bias", "target", "query", "weight", "drop", "header", "sep", "decimal", "missing", "na", "categorical", "best"),
 )
 """The names of the options about rows of features and the problems made of them, which families from elsewhere do not have."""
 BY_HAND = "by Ctrl-C or SIGTERM"
@@ -142,6 +145,8 @@ def compare(
     decimal: DecimalOption = ".",
     missing: MissingOption = None,
     na: NaOption = None,
+    categorical: CategoricalOption = None,
+    best: BestOption = None,
     include_controls: Annotated[bool, typer.Option("--include-controls", help="Also declare the misprints; they must disagree.")] = False,
     wide: Annotated[bool, typer.Option("--wide", help="A table of 150 columns, one line an answer.")] = False,
     explain: Annotated[
@@ -169,7 +174,7 @@ def compare(
         _check_folder(certify)
         posed = None if task is ComparedTask.ORDINAL or levels is not None else brought(context, data, family, draw)
         if posed is None:
-            how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na)
+            how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na) | how_to_encode(categorical, best)
             rows = loaded(required(data), task, how, preferences, sample, seed, kernel, scale, levels)
             variant = Variant(per_query, bias)
             asked = {"loss": None if loss is None else loss.value, "C": cost, "epsilon": epsilon, "scale": scale}

@@ -45,6 +45,21 @@ class MissingEntries(StrEnum):
     MEAN = "mean"
 
 
+class Categorical(StrEnum):
+    """Treatment of columns of words."""
+
+    ONE_HOT = "one-hot"
+    CODES = "codes"
+    DROP = "drop"
+
+
+class Best(StrEnum):
+    """End of the labels of a ranking that is the best."""
+
+    HIGHEST = "highest"
+    LOWEST = "lowest"
+
+
 class PerQueryName(StrEnum):
     """What is made of the losses of a query's pairs."""
 
@@ -166,6 +181,18 @@ NaOption = Annotated[
         "do; '' is nothing else.",
     ),
 ]
+CategoricalOption = Annotated[
+    Categorical | None,
+    typer.Option(
+        parser=one_of(Categorical),
+        metavar=choices(Categorical),
+        help="Columns of words: an indicator of every word, the word's place in alphabetical order, or left out.",
+    ),
+]
+BestOption = Annotated[
+    Best | None,
+    typer.Option(parser=one_of(Best), metavar=choices(Best), help="Best label of a ranking: the highest by default, or the lowest."),
+]
 PreferencesOption = Annotated[
     str | None,
     typer.Option(
@@ -246,6 +273,11 @@ def how_to_read(
         "missing": None if missing is None else missing.value,
         "na": na or None,
     }
+
+
+def how_to_encode(categorical: Categorical | None, best: Best | None = None) -> HowToRead:
+    """Return the options that say what words and labels become, as keyword arguments of `data.load`."""
+    return {"categorical": None if categorical is None else categorical.value, "best": None if best is None else best.value}
 
 
 def loaded(

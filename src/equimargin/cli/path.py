@@ -17,8 +17,10 @@ from equimargin.cli.names import command_of
 from equimargin.cli.options import (
     DEGREE,
     NO_PAIRS,
+    BestOption,
     BiasName,
     BiasOption,
+    CategoricalOption,
     Coef0Option,
     DataArgument,
     DecimalOption,
@@ -47,6 +49,7 @@ from equimargin.cli.options import (
     check_writable,
     data_record,
     headline,
+    how_to_encode,
     how_to_read,
     kernel_of,
     kernel_record,
@@ -112,6 +115,8 @@ def path(
     decimal: DecimalOption = ".",
     missing: MissingOption = None,
     na: NaOption = None,
+    categorical: CategoricalOption = None,
+    best: BestOption = None,
     plugin: PluginOption = None,
 ) -> None:
     """Follow the solutions of a hinge's problem along lambda = 1/C, from one breakpoint to the next.
@@ -125,7 +130,7 @@ def path(
         check_writable(plot, save, json, html, certify)
         _check_endings(plot, save)
         _check_limit(time_limit)
-        how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na)
+        how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na) | how_to_encode(categorical, best)
         raw = loaded(data, task, how, preferences, sample, seed, kernel, scale)
         rows = raw.scaled() if scale else raw
         variant, chosen = Variant(per_query, bias), kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])

@@ -12,6 +12,7 @@ import typer
 
 from equimargin.cli.names import command_of
 from equimargin.cli.options import (
+    CategoricalOption,
     DecimalOption,
     DropOption,
     HeaderOption,
@@ -25,6 +26,7 @@ from equimargin.cli.options import (
     TargetOption,
     WeightOption,
     check_writable,
+    how_to_encode,
     how_to_read,
     sentences,
     writing,
@@ -132,6 +134,11 @@ def audit(
         float | None, typer.Option("-C", metavar="COST", help="C of the model's problem, where the model does not say it.")
     ] = None,
     epsilon: Annotated[float | None, typer.Option(help="epsilon of the model's problem, where the model does not say it.")] = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(metavar="SMALLER,LARGER", help="Factors of C for the labels of a LIBSVM or LIBLINEAR model (-wi); 1,1 by default."),
+    ] = None,
+    free_bias: Annotated[bool, typer.Option("--free-bias", help="Bias of a LIBLINEAR model outside the norm (-R).")] = False,
     trust: Annotated[
         bool,
         typer.Option("--trust", help="Read a pickled estimator, and let its file run any program that it holds: only if you trust it."),
@@ -148,6 +155,7 @@ def audit(
     decimal: DecimalOption = ".",
     missing: MissingOption = None,
     na: NaOption = None,
+    categorical: CategoricalOption = None,
     tol: Annotated[float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")] = 1e-9,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of that solver.")] = 60.0,
     html: HTMLOption = None,
@@ -169,22 +177,35 @@ def audit(
         check_writable(html)
         from equimargin.data import load
         from equimargin.proofs.audit import audit as examine
+        from equimargin.proofs.foreign_models import stated
         from equimargin.proofs.pickled_models import read_trusted
 
         with warnings.catch_warnings(record=True) as said:
             known = read_trusted(model, trust)
+        known = stated(known, None if class_weight is None else _two_numbers("--class-weight", class_weight), free_bias)
         for warning in said:
             typer.echo(f"equimargin: {model.name}: {' '.join(str(warning.message).split())}", err=True)
-        rows = load(data, task=known.claimed.task, **how_to_read(target, None, weight, drop, header, sep, decimal, missing, na))
+        how = how_to_read(target, None, weight, drop, header, sep, decimal, missing, na) | how_to_encode(categorical)
+        rows = load(data, task=known.claimed.task, **how)
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
         X = _as_its_pipeline_takes_them(known, rows)
         found = examine(known, X, rows.y, cost, epsilon, rows.weight, tol=tol, time_limit=time_limit, nearest_rows=nearest_rows)
         typer.echo(str(found))
         if html is not None:
-            settings = {"data": data, "C": cost, "epsilon": epsilon, "scale": scale, "trust": trust, "tol": tol, "time_limit": time_limit}
-            settings |= {"nearest_rows": nearest_rows}
+            settings = {"data": data, "C": cost, "epsilon": epsilon, "scale": scale, "trust": trust}
+            settings |= {"class_weight": class_weight, "free_bias": free_bias, "nearest_rows": nearest_rows}
+            settings |= {"tol": tol, "time_limit": time_limit}
             write(html, _page(found, {"model": model.name, "read_as": rows.describe()}, settings, command_of(context)))
+
+
+def _two_numbers(option: str, text: str) -> tuple[float, float]:
+    """Return the two numbers of an option."""
+    try:
+        first, second = map(float, text.split(","))
+    except ValueError:
+        raise ValueError(f"{option} takes two numbers with a comma between them, such as 1,5, not {text!r}") from None
+    return first, second
 
 
 def _page(found: Audit, data: dict[str, Any], settings: dict[str, Any], command: str) -> str:

@@ -15,7 +15,9 @@ from equimargin.cli.names import choices, one_of
 from equimargin.cli.options import (
     DEGREE,
     STDOUT,
+    BestOption,
     BiasOption,
+    CategoricalOption,
     Coef0Option,
     ComparedTaskOption,
     DecimalOption,
@@ -41,6 +43,7 @@ from equimargin.cli.options import (
     WeightOption,
     check_writable,
     finish,
+    how_to_encode,
     how_to_read,
     kernel_of,
     loaded,
@@ -104,6 +107,8 @@ def shrink(
     decimal: DecimalOption = ".",
     missing: MissingOption = None,
     na: NaOption = None,
+    categorical: CategoricalOption = None,
+    best: BestOption = None,
     json: Annotated[
         Path, typer.Option("--json", "--output", metavar="FILE", help="Where the finding is stored; - is standard output.")
     ] = Path("finding.json"),
@@ -132,7 +137,7 @@ def shrink(
             elif (posed := brought(context, source, family, None)) is not None:
                 problems = posed.problems
             else:
-                how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na)
+                how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na) | how_to_encode(categorical, best)
                 rows = loaded(source, task, how, preferences, sample, seed, kernel, scale)
                 words = {"loss": None if loss is None else loss.value, "C": cost, "epsilon": epsilon, "scale": scale}
                 chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])

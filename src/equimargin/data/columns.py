@@ -14,15 +14,18 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.data.encoding import Encoded, encode
 from equimargin.data.loaded import Origin
 from equimargin.data.table import Missing, Request, Table
+from equimargin.data.tasks import EXACT_INTEGERS, exact_labels
 from equimargin.data.words import MISSING, DataError, listed, number, pointed, shown, whole_number
 
 QUERY_NAMES: Final = ("qid", "query", "query_id")
@@ -46,8 +49,11 @@ FAINT_WEIGHT_NAME: Final = "weight"
 GROUPED_DIGITS: Final = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
 """A number whose commas seem to group its digits, as in 1,234,567."""
 
-EXACT_INTEGERS: Final = 2.0**53
-"""The size from which on float64 does not tell all integers apart."""
+T = TypeVar("T")
+"""What a column becomes."""
+
+PLACE_NAME: Final = re.compile(r"column ([1-9][0-9]*)")
+"""How a column is called by its place, from 1, where no column has that name."""
 
 Entries = Sequence[str] | NDArray[Any]
 """A column: text as in a file, or an array of int64 or of float64, in which NaN is a missing entry."""
@@ -118,17 +124,31 @@ def table_of(columns: Columns, request: Request) -> Table:
     DataError : columns that are not there or have two roles, no features, entries that are no finite numbers.
     """
     roles = _roles(columns, request)
+    if request.like is not None:
+        request = replace(request, categorical=request.like.origin.categorical)
+    words = {at for at in roles.features if _holds_words(columns, at, request)}
+    if request.categorical == "drop" and words:
+        rest = [at for at in roles.features if at not in words]
+        if not rest:
+            raise DataError(f"{columns.where}: all feature columns hold words; encode them ({columns.option('categorical', 'one-hot')})")
+        roles, words = roles._replace(features=rest, dropped=sorted([*roles.dropped, *words])), set()
     notes = (*columns.notes, *_notes(columns, roles, request.missing))
     ids = None if roles.id is None else _ids(columns, roles.id)
     columns, kept = _without_missing(columns, roles, request.missing)
     task = "ranking" if request.task is None and roles.query is not None else request.task
     m = len(columns.numbers)
-    y: NDArray[Any] = np.zeros(m) if roles.target is None else _target(columns, roles.target, task)
-    X = np.empty((m, len(roles.features)))
-    for j, at in enumerate(roles.features):
-        X[:, j] = _floats(columns, at, _feature_remedy(columns, at), fill=request.missing == "mean")
-    qid = None if roles.query is None else _queries(columns, roles.query)
-    weight = None if roles.weight is None else _weights(columns, roles.weight)
+    read = Reading(columns)
+    y: NDArray[Any] | None = np.zeros(m) if roles.target is None else read(_target, roles.target, task)
+    features = {at: read(_feature, at, request, at in words) for at in roles.features}
+    qid = None if roles.query is None else read(_queries, roles.query)
+    weight = None if roles.weight is None else read(_weights, roles.weight)
+    if read.errors or y is None:
+        raise _joined(columns, read.errors, words, request)
+    blocks = [block for block in features.values() if block is not None]
+    names = tuple(name for block in blocks for name in block.names)
+    X = np.empty((m, len(names)))
+    if blocks:
+        np.concatenate([block.X for block in blocks], axis=1, out=X)
     origin = Origin(
         header=columns.header,
         target=None if roles.target is None else columns.names[roles.target],
@@ -138,9 +158,52 @@ def table_of(columns: Columns, request: Request) -> Table:
         dropped=tuple(columns.names[at] for at in roles.dropped),
         left_out=0 if kept is None else int(np.count_nonzero(~kept)),
         notes=notes,
+        categorical=request.categorical,
+        categories={columns.names[at]: block.categories for at, block in features.items() if block is not None and block.categories},
     )
-    names = tuple(columns.names[at] for at in roles.features)
     return Table(X, y, qid, weight, names, kept=None if kept is None else np.flatnonzero(kept), origin=origin, ids=ids)
+
+
+class MissingEntry(DataError):
+    """Error of a missing entry where one is refused."""
+
+
+class DecimalComma(DataError):
+    """Error of a number with a decimal comma where points are expected."""
+
+
+class Reading:
+    """Conversion of columns that keeps the errors, by the places of the columns."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.errors: dict[int, DataError] = {}
+
+    def __call__(self, convert: Callable[..., T], at: int, *more: Any) -> T | None:
+        """Return what a function makes of a column, or None if it refuses the column."""
+        try:
+            return convert(self.columns, at, *more)
+        except DataError as error:
+            self.errors[at] = error
+            return None
+
+
+def _joined(columns: Columns, errors: Mapping[int, DataError], words: set[int], request: Request) -> DataError:
+    """Return one error for all unusable columns, grouped by the option that decides."""
+    if len(errors) == 1:
+        return next(iter(errors.values()))
+    places = sorted(errors)
+    undecided = {
+        f"words in {{}} ({columns.option('categorical', 'one-hot')}, codes or drop)": words if request.categorical is None else set(),
+        f"missing entries in {{}} ({columns.option('missing', 'drop')}, or mean for features)": {
+            at for at in places if isinstance(errors[at], MissingEntry) or (request.missing is None and columns.gaps(at).any())
+        },
+        f"decimal commas in {{}} ({columns.option('decimal', ',')})": {at for at in places if isinstance(errors[at], DecimalComma)},
+    }
+    parts = [what.format(", ".join(shown(columns.names[at]) for at in sorted(of))) for what, of in undecided.items() if of]
+    others = [errors[at] for at in places if type(errors[at]) is DataError and not (at in words and request.categorical is None)]
+    parts += [str(error).removeprefix(columns.where)[2:] for error in others]
+    return DataError(f"{columns.where}: {len(errors)} columns need a decision: {'; '.join(parts)}")
 
 
 def _roles(columns: Columns, request: Request) -> Roles:
@@ -209,12 +272,16 @@ def _asked(columns: Columns, role: str, request: Request) -> int | None:
 
 def _position(columns: Columns, name: str, role: str) -> int:
     what = role if role == "dropped" else f"the {role}"
-    count = columns.names.count(name)
-    if not count:
+    places = [at for at, known in enumerate(columns.names) if known == name]
+    by_place = PLACE_NAME.fullmatch(name)
+    if not places and by_place and int(by_place[1]) <= len(columns.names):
+        return int(by_place[1]) - 1
+    if not places:
         raise DataError(f"{columns.where}: there is no column {shown(name)} to be {what}; the columns are {listed(columns.names)}")
-    if count > 1:
-        raise DataError(f"{columns.where}: {count} columns are named {shown(name)}, {what}; rename all but one")
-    return columns.names.index(name)
+    if len(places) > 1:
+        which = " or ".join(columns.option("drop" if role == "dropped" else role, f"column {at + 1}") for at in places)
+        raise DataError(f"{columns.where}: {len(places)} columns are named {shown(name)}, {what}; say which by its place ({which})")
+    return places[0]
 
 
 def _recognised(columns: Columns, role: str, names: Sequence[str], free: list[int]) -> int | None:
@@ -222,7 +289,8 @@ def _recognised(columns: Columns, role: str, names: Sequence[str], free: list[in
     found = [at for at in free if columns.names[at].lower() in names]
     if len(found) > 1:
         several = listed([columns.names[at] for at in found])
-        example = columns.option(role, columns.names[found[0]])
+        first = columns.names[found[0]]
+        example = columns.option(role, first if columns.names.count(first) == 1 else f"column {found[0] + 1}")
         raise DataError(f"{columns.where}: columns {several} could each be the {role}; say which with {role} ({example})")
     if not found:
         return None
@@ -235,6 +303,8 @@ def _notes(columns: Columns, roles: Roles, missing: Missing | None) -> list[str]
     names = [columns.names[at] for at in roles.features if columns.names[at].lower() == FAINT_WEIGHT_NAME]
     given = [] if roles.id is None else [f"`{columns.names[roles.id]}` is what preferences call the rows"]
     notes = given + [f"`{name}` is a feature ({columns.option('weight', name)} makes it the weight of the rows)" for name in names]
+    taken = [columns.names[at] for at in roles.features]
+    notes += [f"{count} features are named `{name}`" for name, count in Counter(taken).items() if count > 1]
     for role in (roles.target, roles.query):
         if role is not None and missing == "drop" and columns.na == MISSING:
             words = " and ".join(f"`{word}`" for word in _absent_among_words(columns, role) if word)
@@ -282,17 +352,24 @@ def _target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
             return np.array(entries)
         if words:
             remedy = f"of labels a classification takes two, and these are {len(levels)}: supply rows of two of them, or"
-    return _floats(columns, at, f"{remedy} name another target column ({columns.option('target', 'COLUMN')})")
+    y = _floats(columns, at, f"{remedy} name another target column ({columns.option('target', 'COLUMN')})")
+    if task == "regression":
+        return y
+    try:
+        labels = entries.tolist() if isinstance(entries, np.ndarray) else map(pointed, entries) if columns.decimal == "," else entries
+        return exact_labels(labels, y)
+    except ValueError as reason:
+        raise DataError(f"{columns.where}: the target {shown(columns.names[at])} {reason}") from None
 
 
-def _no_label(columns: Columns, row: int, at: int) -> DataError:
+def _no_label(columns: Columns, row: int, at: int) -> MissingEntry:
     text = str(columns.entries[at][row])
     hint = (
         f"; if it is a label, say what is missing instead ({columns.option('na', '')}: only what is empty)"
         if columns.number(text) is None and text
         else ""
     )
-    return DataError(
+    return MissingEntry(
         f"{columns.place(row, at)}: {shown(text)} stands for a missing entry; give it a label, or leave such rows out "
         f"({columns.option('missing', 'drop')}){hint}"
     )
@@ -310,6 +387,42 @@ def _weights(columns: Columns, at: int) -> NDArray[np.float64]:
     return weights
 
 
+def _holds_words(columns: Columns, at: int, request: Request) -> bool:
+    """Return True for a feature of words alone, or of words in the data to be joined."""
+    if request.like is not None and request.like.origin.categories:
+        return columns.names[at] in request.like.origin.categories
+    entries = columns.entries[at]
+    if isinstance(entries, np.ndarray):
+        return False
+    present = {entry for entry, gap in zip(entries, columns.gaps(at).tolist(), strict=True) if not gap}
+    return _are_words(columns, present) and all(number(pointed(entry)) is None for entry in present)
+
+
+def _feature(columns: Columns, at: int, request: Request, is_words: bool) -> Encoded:
+    """Return a feature as a column of numbers, or as those that encode its words."""
+    name, fill = columns.names[at], request.missing == "mean"
+    if not is_words or request.categorical is None:
+        remedy = _feature_remedy(columns, at)
+        remedy += f", or encode words ({columns.option('categorical', 'one-hot')} or codes)" if is_words else ""
+        return Encoded((name,), _floats(columns, at, remedy, fill)[:, np.newaxis], ())
+    words, gaps = [named(entry) for entry in columns.entries[at]], columns.gaps(at)
+    known = None if request.like is None else request.like.origin.categories.get(name)
+    wrong = [row for row, word in enumerate(words) if (gaps[row] and not fill) or not (gaps[row] or known is None or word in known)]
+    if wrong:
+        row = wrong[0]
+        if gaps[row]:
+            raise MissingEntry(f"{columns.place(row, at)}: {shown(words[row])} stands for a missing entry; {_missing_hint(columns)}")
+        raise DataError(f"{columns.place(row, at)}: {shown(words[row])} is none of the categories {listed(known or ())}; leave the row out")
+    try:
+        return encode(name, words, gaps, request.categorical, known)
+    except DataError as reason:
+        raise DataError(f"{columns.where}, column {shown(name)}: {reason}; drop it ({columns.option('drop', name)})") from None
+
+
+def _missing_hint(columns: Columns) -> str:
+    return f"{columns.option('missing', 'drop')} leaves such rows out, {columns.option('missing', 'mean')} fills in means of features"
+
+
 def _feature_remedy(columns: Columns, at: int) -> str:
     return f"correct it or drop the column ({columns.option('drop', columns.names[at])})"
 
@@ -325,15 +438,17 @@ def _floats(columns: Columns, at: int, remedy: str, fill: bool | None = None) ->
     else:
         values = np.array([math.nan if value is None else value for value in map(columns.number, entries)])
     values[gaps] = math.nan
-    wrong = np.flatnonzero(~np.isfinite(values) & ~(gaps & bool(fill)))
-    if len(wrong):
-        row = int(wrong[0])
+    wrong = ~np.isfinite(values) & ~(gaps & bool(fill))
+    if wrong.any():
+        # A missing entry is named only where no entry is bad: options leave missing ones out, and must not hide the others.
+        row = int(np.flatnonzero(wrong & ~gaps if (wrong & ~gaps).any() else wrong)[0])
         text = str(entries[row])
         hint = _comma_hint(columns, text)
+        kind = DecimalComma if columns.option("decimal", ",") in hint else DataError
         if gaps[row]:
-            means = "" if fill is None else f", {columns.option('missing', 'mean')} fills in means of features"
-            hint = f"; {columns.option('missing', 'drop')} leaves such rows out{means}"
-        raise DataError(f"{columns.place(row, at)}: {shown(text)} is not a finite number; {remedy}{hint}")
+            kind = MissingEntry
+            hint = f"; {columns.option('missing', 'drop')} leaves such rows out" if fill is None else f"; {_missing_hint(columns)}"
+        raise kind(f"{columns.place(row, at)}: {shown(text)} is not a finite number; {remedy}{hint}")
     return values
 
 
@@ -355,7 +470,7 @@ def _queries(columns: Columns, at: int) -> NDArray[np.int64]:
     if len(gaps):
         place = f"{columns.where}, {columns.unit} {columns.numbers[gaps[0]]}"
         hint = f"give every row a query, or leave such rows out ({columns.option('missing', 'drop')})"
-        raise DataError(f"{place}: this row has no query and others have one; {hint}")
+        raise MissingEntry(f"{place}: this row has no query and others have one; {hint}")
     entries = columns.entries[at]
     if not isinstance(entries, np.ndarray):
         return numbered([pointed(entry) for entry in entries] if columns.decimal == "," else entries)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.data.encoding import Categorical
 from equimargin.data.words import DataError, is_finite, plain
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+
+Best = Literal["highest", "lowest"]
+"""The end of a ranking's labels that is the best one: of relevances the highest, of places in a race the lowest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +30,9 @@ class Origin:
         bundled set.
     dropped : the columns left out.  left_out : how many rows were left out for a missing entry.  filled : how many entries were filled.
     means : (d,) what they were filled with.  notes : sentences about columns that somebody might have meant otherwise.
+    categorical : how columns of words were encoded.  categories : the words of each, by its name, in the order of the encoding.
+    best : the end of a ranking's labels that is the best; where that is the lowest, y holds minus the labels.
+    question : what else the target may be where its task was guessed; empty where there is no doubt.
     """
 
     header: bool | None = None
@@ -36,6 +45,10 @@ class Origin:
     filled: int = 0
     means: NDArray[np.float64] | None = None
     notes: tuple[str, ...] = ()
+    categorical: Categorical | None = None
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    best: Best | None = None
+    question: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,10 +142,13 @@ class Data:
         counts = f"{_counted(len(self.y), 'row')}" + ("" if pairs is None else f", {_counted(pairs, 'pair')}")
         described = f"{self.name}: {self.task}, {counts}{':' if roles else ','} {', '.join([*roles, _counted(d, 'feature')])}"
         notes = [f"dropped: {', '.join(origin.dropped)}"] if origin.dropped else []
+        encoded = ", ".join(f"`{name}` ({_counted(len(words), 'word')})" for name, words in origin.categories.items())
+        notes += [f"{origin.categorical}: {encoded}"] if encoded else []
         notes += [f"{_counted(origin.left_out, 'row')} with missing entries left out"] if origin.left_out else []
         notes += [f"{_counted(origin.filled, 'missing entry', 'missing entries')} filled with means"] if origin.filled else []
         notes += [self.header_note or "first row read as column names"] if origin.header is not None else []
-        return "; ".join([described, *notes, *origin.notes])
+        notes += [*origin.notes, origin.question] if origin.question else origin.notes
+        return "; ".join([described, *notes])
 
     def _target_described(self) -> str:
         """The target's name, how it was found where nobody said so, and its values."""
@@ -141,7 +157,9 @@ class Data:
             return ""
         name = "" if origin.target is None else f" `{origin.target}`"
         last = "the last column, " if origin.target_by == "last" else ""
-        if self.classes is None:
+        if origin.best == "lowest":
+            values = f"{-self.y.max():g} to {-self.y.min():g}, the lowest is the best"
+        elif self.classes is None:
             values = f"{self.y.min():g} to {self.y.max():g}"
         elif self.task == "ordinal":
             values = " < ".join(map(plain, self.classes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any, Final, Unpack
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from equimargin.data.bundled import BUNDLED, bundled
 from equimargin.data.columns import Columns, table_of
+from equimargin.data.encoding import CATEGORICAL
 from equimargin.data.files import File, kind_of, opened
 from equimargin.data.formats.delimited import read_delimited
 from equimargin.data.formats.frames import is_frame, name_of, read_frame, read_parquet
@@ -20,17 +22,25 @@ from equimargin.data.formats.svmlight import read_svmlight
 from equimargin.data.loaded import Data, Origin
 from equimargin.data.pairs import pairs_of
 from equimargin.data.table import HowToRead, Request, Table
-from equimargin.data.words import MISSING, DataError, listed, number, shown
+from equimargin.data.tasks import TASKS, infer_task, open_question
+from equimargin.data.words import MISSING, DataError, integer, listed, number, shown
 
-TASKS: Final = ("classification", "regression", "ranking", "ordinal")
-"""What can be learned from data."""
-
-CHOICES: Final = {"decimal": (".", ","), "missing": (None, "drop", "mean")}
+CHOICES: Final = {
+    "decimal": (".", ","),
+    "missing": (None, "drop", "mean"),
+    "categorical": (None, *CATEGORICAL),
+    "best": (None, "highest", "lowest"),
+}
 """Options of which the values are listed."""
 
+ABOUT_LABELS: Final = ("best",)
+"""Options about labels, which mean something for every format."""
 
-ABOUT_ARRAYS: Final = ("target", "query", "weight", "drop", "missing", "na")
+ABOUT_ARRAYS: Final = ("target", "query", "weight", "drop", "missing", "na", *ABOUT_LABELS)
 """Options about the columns of a table that mean something for the arrays of an NPZ archive, too."""
+
+RANK_NAMES: Final = {"rank", "place", "position"}
+"""Words in the name of a target, in lower case, whose lowest number is usually the best."""
 
 
 def load(
@@ -50,7 +60,8 @@ def load(
         name means the bundled set, so that a stray file never changes a result; write "./xor" or Path("xor") for a file of that name.
         Files may be compressed with gzip, bzip2 or xz.
     task : "classification", "regression", "ranking" or "ordinal".  Default: that of the bundled set; for a file, ranking if it has
-        queries, classification if its target takes exactly two values, else regression; ordinal where there are levels.
+        queries, classification if its target takes exactly two values, else regression; ordinal where there are levels.  A target of one
+        value has no default.
     like : data to be joined by further rows: of its task, features and classes.  Columns of a table may come in another order, the
         last features of a svmlight file may be absent, and of two classes one; options about tables say nothing of what is no table.
         Missing entries are filled with the means of `like`.
@@ -69,6 +80,10 @@ def load(
         rows out; "mean" gives features the mean of their column.
     na : the words that stand for a missing entry in place of these, beside an empty entry: na="" keeps a class named "none".  A number
         among them, such as -999, is compared as a number.
+    categorical : what becomes of columns that hold words alone: None refuses them; "one-hot" makes an indicator of every word, "codes" the
+        place of the word in alphabetical order, from 0, and "drop" leaves them out.
+    best : "lowest" where 1 is the best label of a ranking, as of places in a race; y then holds minus the labels.  By default higher
+        labels are better.
 
     Returns
     -------
@@ -85,7 +100,7 @@ def load(
     if [given for given in (source, preferences) if isinstance(given, str)] == ["-", "-"]:
         raise DataError("data and preferences cannot both come from standard input (-); name a file for one of them")
     if isinstance(source, str) and source in BUNDLED:
-        _check_options(source, request, "this data set is bundled")
+        _check_options(source, request, "this data set is bundled", ABOUT_LABELS)
         name, where, table = source, source, bundled(source)
         request = replace(request, task=request.task or BUNDLED[source][1])
     elif is_frame(source):
@@ -101,7 +116,7 @@ def load(
         name, where, table = file.name, file.where, _table(file, request)
     data = _for_task(name, where, table, request)
     if preferences is None:
-        return data
+        return _with_notice(data, table.y, request, in_python=is_frame(source))
     pairs, weights = pairs_of(_preferences(preferences), table, len(table.y) + table.origin.left_out)
     return replace(data, pairs=pairs, pair_weight=weights)
 
@@ -115,7 +130,11 @@ def _request(task: str | None, like: Data | None, ranked_by_pairs: bool, levels:
         raise DataError(f"there is no task {task!r}; choose one of {', '.join(TASKS)}")
     if ranked_by_pairs and task not in (None, "ranking"):
         raise DataError(f"preferences rank rows, and the task is {task}; choose one of them")
-    for name in ("target", "weight"):
+    if how.get("best") is not None:
+        if task not in (None, "ranking"):
+            raise DataError(f"best is about the labels of a ranking, and the task is {task}; choose one of them")
+        task = "ranking"
+    for name in ("target", "weight", "best"):
         if ranked_by_pairs and how.get(name):
             raise DataError(f"preferences take the place of a target and of weights; leave {name} out")
     for name, values in CHOICES.items():
@@ -150,7 +169,7 @@ def _check_options(where: str, request: Request, what: str, known: tuple[str, ..
 def _table(file: File, request: Request) -> Table:
     kind = kind_of(file, request.sep, request.decimal)
     if kind in ("NPZ", "svmlight"):
-        _check_options(file.where, request, f"this is a file of {kind}", ABOUT_ARRAYS if kind == "NPZ" else ())
+        _check_options(file.where, request, f"this is a file of {kind}", ABOUT_ARRAYS if kind == "NPZ" else ABOUT_LABELS)
         return read_npz(file, request) if kind == "NPZ" else read_svmlight(file, request)
     return table_of(read_parquet(file, request) if kind == "Parquet" else read_delimited(file, request, kind == "white space"), request)
 
@@ -175,21 +194,49 @@ def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
     origin = table.origin
     if request.missing == "mean" and isinstance(X, np.ndarray):
         X, origin = _filled(where, X, columns, origin, None if like is None else like.origin.means)
-    levels, classes, task = np.unique(y), None, request.task
-    if task is None:
-        task = "ranking" if table.qid is not None else "classification" if len(levels) == 2 else "regression"
+    levels, classes, task = np.unique(y), None, request.task or _inferred_task(where, table)
     if task == "classification":
         known = None if like is None else like.classes
         if known is None and len(levels) != 2:
             raise DataError(f"{where}: {_class_count(levels)}")
-        classes = known or (levels[0].item(), levels[1].item())
+        classes = known or tuple(levels.tolist())
         if not set(levels.tolist()) <= set(classes):
             raise DataError(f"{where}: the classes are {listed(levels.tolist())} and not {listed(classes)}; supply rows of these alone")
         y = np.where(y == classes[1], 1.0, -1.0)
     elif task == "ordinal":
         classes = _levels(where, levels, request.levels) if like is None else like.classes
         y = _places(where, y, classes or ())
+    elif y.dtype == object:
+        y, origin = _rounded_labels(y, task, origin)
+    best = request.best if like is None else like.origin.best
+    if best is not None:
+        y, origin = 0.0 - y if best == "lowest" else y, replace(origin, best=best)
     return Data(name, X, y, table.qid, task, columns, table.first, classes, table.weight, origin=origin)
+
+
+def _inferred_task(where: str, table: Table) -> str:
+    try:
+        return infer_task(table.y, table.qid is not None)
+    except ValueError as reason:
+        out = table.origin.left_out
+        rows = f" ({out} with missing entries are left out)" if out else ""
+        raise DataError(
+            f"{where}: the target {reason}{rows}; supply rows with other values, name another target column or the task, such as regression"
+        ) from None
+
+
+def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool) -> Data:
+    """Return the data with the question or notice that their target y calls for."""
+    classes, levels, lowest = (
+        f"{name}={value!r}" if in_python else f"--{name} {value}"
+        for name, value in (("task", "classification"), ("task", "ordinal"), ("best", "lowest"))
+    )
+    origin, name = data.origin, data.origin.target or ""
+    if request.task is None and data.task == "regression":
+        origin = replace(origin, question=open_question(y, classes, levels))
+    elif data.task == "ranking" and origin.best is None and RANK_NAMES & {*re.split("[^a-z]+", name.lower())}:
+        origin = replace(origin, notes=(*origin.notes, f"the highest `{name}` is the best ({lowest} where 1 is)"))
+    return replace(data, origin=origin)
 
 
 def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[float | str, ...]:
@@ -201,12 +248,22 @@ def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[
             f"{where}: the labels are words ({listed(known)}), which have no order of their own; name them from the lowest to the highest "
             f"(levels, or --levels {example})"
         )
-    levels = list(ordered) if words else [number(level) for level in ordered] if ordered else known
-    if sorted(levels, key=str) != sorted(known, key=str):
+    levels = list(ordered) if words else [integer(level) or number(level) for level in ordered] if ordered else known
+    if len(levels) != len(known) or {*levels} != {*known}:
         raise DataError(f"{where}: the labels are {listed(known)}, and the levels {listed(ordered)}; name every label once, and no other")
     if len(levels) < 2:
         raise DataError(f"{where}: all rows have the level {listed(levels)}; an ordinal regression takes two levels or more")
     return tuple(levels)
+
+
+def _rounded_labels(y: NDArray[Any], task: str, origin: Origin) -> tuple[NDArray[np.float64], Origin]:
+    """Return Python integers as float64, or their places if a ranking would lose pairs."""
+    distinct, place = np.unique(y, return_inverse=True)
+    rounded = y.astype(np.float64)
+    if task != "ranking" or len(distinct) == len(np.unique(rounded)):
+        return rounded, origin
+    note = f"labels from {distinct[0]} to {distinct[-1]} are ranked by their order, as float64 does not distinguish them"
+    return place.astype(np.float64), replace(origin, notes=(*origin.notes, note))
 
 
 def _places(where: str, y: NDArray[Any], levels: tuple[float | str, ...]) -> NDArray[np.float64]:
@@ -251,5 +308,5 @@ def _class_count(levels: NDArray[Any]) -> str:
     values = listed(levels.tolist())
     if len(levels) == 1:
         return f"the target has one class ({values}), and one class cannot be classified; supply rows of two classes"
-    remedy = "keep two of them" if levels.dtype.kind == "U" else 'keep two of them or use the task "regression" or "ranking"'
+    remedy = "keep two of them" if levels.dtype.kind == "U" else 'keep two of them or use the task "regression", "ranking" or "ordinal"'
     return f"the target has {len(levels)} classes ({values}), and classification takes two; {remedy}"

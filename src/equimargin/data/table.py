@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.loaded import Data, Origin
+from equimargin.data.encoding import Categorical
+from equimargin.data.loaded import Best, Data, Origin
 from equimargin.data.words import MISSING
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class HowToRead(TypedDict, total=False):
     sep : what separates the fields, one character or "tab" or "whitespace"; None: what the first row shows.
     decimal : the decimal point, "." or ",".  missing : what becomes of missing entries; None: they are refused.
     na : the words that stand for a missing entry, in any case, beside an empty one; None: the usual ones.
+    categorical : what becomes of columns of words; None: they are refused.  best : the end of a ranking's labels that is the best, in
+    any format; None: the highest, with a notice where the target is called a rank.
     """
 
     target: str | int | None
@@ -40,6 +43,8 @@ class HowToRead(TypedDict, total=False):
     decimal: str
     missing: Missing | None
     na: str | float | Sequence[str | float] | None
+    categorical: Categorical | None
+    best: Best | None
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,8 @@ class Request:
     decimal: str = "."
     missing: Missing | None = None
     na: tuple[str, ...] = MISSING
+    categorical: Categorical | None = None
+    best: Best | None = None
 
     @property
     def about_tables(self) -> list[str]:

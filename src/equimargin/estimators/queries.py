@@ -17,7 +17,7 @@ from equimargin.data.columns import QUERY_NAMES
 from equimargin.formulations import MarginProblem
 from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
-from equimargin.formulations.problem.labels import Index, numbers, queries
+from equimargin.formulations.problem.labels import Index, queries, relevances
 from equimargin.formulations.problem.limits import within_float64
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
@@ -67,7 +67,7 @@ def weighted_accuracy(y: ArrayLike, f: Array, query: Index, v: Array) -> float:
     -------
     The share of the weights whose pairs f orders rightly, one half of those of ties; NaN without a pair of positive weight.
     """
-    pairs = LabelledPairs(numbers(y, len(f), "y"), query)
+    pairs = LabelledPairs(relevances(y, len(f), "y"), query)
     i, j = pairs.preferred, pairs.other
     weights = v[i] * v[j]
     total = float(weights.sum())

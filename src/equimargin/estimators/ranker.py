@@ -15,7 +15,7 @@ from equimargin.formulations import Kernel, one_norm_ranking, ranking, ranking_f
 from equimargin.formulations.numeric.arguments import choice, shown
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.choices import Loss
-from equimargin.formulations.problem.labels import Index, numbers
+from equimargin.formulations.problem.labels import Index, relevances
 from equimargin.metrics import pairwise_accuracy
 
 
@@ -80,7 +80,7 @@ class Ranker(MarginEstimator):
         """What to rank, checked: features, relevances and the query 0, 1, ... of every row."""
         X, qid = split_column(X, qid)
         X, y = self._checked(X, y, y_numeric=True, **more)
-        y = numbers(y, X.shape[0], "y")
+        y = relevances(y, X.shape[0], "y")
         query = query_of_rows(qid, X.shape[0])
         self.n_queries_ = int(query.max()) + 1
         return X, y, query

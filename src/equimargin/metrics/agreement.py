@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arguments import factors, shown
-from equimargin.formulations.problem.labels import Index
+from equimargin.formulations.problem.labels import Index, relevances
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.metrics.per_query import PerQuery, Ranking, one_of
 
@@ -54,7 +54,7 @@ def concordance(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Con
     Source: W, P and Q of Kendall's tau.
     """
     given = Ranking.of(y, f, qid)
-    rows = LabelledPairs(given.y, given.query)
+    rows = LabelledPairs(relevances(y, len(given.y), "y"), given.query)
     ranks = np.unique(given.f, return_inverse=True)[1].astype(np.float64)  # differences of integers are exact
     slacks = rows.slacks(ranks, np.ones(rows.groups))
     some = rows.pairs_of > 0

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.problem.labels import Index, numbers, queries
+from equimargin.formulations.problem.labels import Index, numbers, queries, relevances
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.metrics import concordance
@@ -188,7 +188,7 @@ def metric_of(problem: Problem, metric: str | RankMetric, y: ArrayLike, qid: Arr
     n = np.asarray(y).size
     if n == 0:
         raise ValueError("y is empty: there is no validation point")
-    target = numbers(y, n, "y")
+    target = (relevances if isinstance(rows, Pairs) and of_ranks is None else numbers)(y, n, "y")
     query = np.zeros(n, dtype=np.int64) if qid is None else queries(qid, n)[1]
     if of_ranks is not None:
         return AnyRankMetric(target, query, of_ranks, name)

@@ -28,7 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from equimargin.data.bundled import BUNDLED
-from equimargin.data.loading import TASKS
+from equimargin.data.encoding import CATEGORICAL
+from equimargin.data.tasks import TASKS
 from equimargin.formulations.numeric.arguments import did_you_mean, is_number, shown
 from equimargin.own.kernels import KERNELS, PROJECT
 
@@ -299,6 +300,8 @@ HOW: Mapping[str, Read] = {
     "decimal": _one_of(".", ","),
     "missing": _one_of("drop", "mean"),
     "na": _several(_word),
+    "categorical": _one_of(*CATEGORICAL),
+    "best": _one_of("highest", "lowest"),
 }
 """The keys of [[data]] that say how a file is read."""
 DATA: Mapping[str, tuple[str, Read]] = {

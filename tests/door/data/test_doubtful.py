@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
+from equimargin.compare import compare
 from equimargin.data import DataError, load
 from equimargin.data.words import MISSING
 from equimargin.estimators import MarginRanker, OneNormRanker
+from equimargin.formulations import ranking
+from equimargin.metrics import concordance
 from narrow import present
 
 WORDS = sorted({*MISSING} - {""})
@@ -392,3 +396,140 @@ def test_the_command_line_takes_words_for_what_is_missing(tmp_path: Path, comman
     result = RUN.invoke(app, [command[0], path, *command[1:], "--missing", "drop", "--na", "-999", "--na", "x"])
     assert result.exit_code in (0, 4), result.output
     assert "19 rows: target `y` (mild is -1, none is +1), 2 features; 1 row with missing" in " ".join(result.output.split())
+
+
+# Targets that are of no one task
+
+QUESTION = "3 distinct whole numbers: classes (--task classification), levels (--task ordinal) or numbers?"
+
+
+@pytest.mark.parametrize("values", ["1 2 3 1", "0 1 2 0", "3 1 -5 3.0"])
+def test_load_three_whole_numbers_ask_what_they_are(tmp_path: Path, values: str) -> None:
+    rows = "".join(f"{at},{value}\n" for at, value in enumerate(values.split()))
+    path = write(tmp_path, "a,y\n" + rows)
+    assert load(path).describe().endswith(f"; {QUESTION}")
+    assert QUESTION in load(write(tmp_path, "".join(f"{value} 1:2\n" for value in values.split()), "rows.svm")).describe()
+    for task in ("regression", "ranking", "ordinal"):
+        assert "?" not in load(path, task=task).describe()
+    with pytest.raises(DataError, match="takes two"):
+        load(path, task="classification")
+
+
+@pytest.mark.parametrize("values", ["1 2", "1 2 3", "1 2 3.5 1", " ".join(map(str, [*range(21), 0]))])
+def test_load_quantities_and_two_classes_ask_nothing(tmp_path: Path, values: str) -> None:
+    rows = "".join(f"{at},{value}\n" for at, value in enumerate(values.split()))
+    assert "?" not in load(write(tmp_path, "a,y\n" + rows)).describe()
+
+
+@pytest.mark.parametrize("content", ["a,y\n1,1\n2,1\n", "a,y\n1,1\n,0\n2,1\n", "1 1:2\n1 1:3\n"])
+def test_load_one_value_without_a_task_is_refused(tmp_path: Path, content: str) -> None:
+    path, missing = write(tmp_path, content), {"missing": "drop"} if "," in content else {}
+    with pytest.raises(DataError, match=r"rows\.csv: the target is 1 in all 2 rows, which is one class or a constant"):
+        load(path, **missing)
+    assert load(path, task="regression", **missing).y.tolist() == [1, 1]
+
+
+def test_compare_in_doubt_of_the_task_refuses_as_the_command(tmp_path: Path) -> None:
+    X, three = np.arange(12.0).reshape(6, 2), [1, 2, 3, 1, 2, 3]
+    with pytest.raises(ValueError, match=r"y has 3 distinct whole numbers: classes .*Name the task, such as task='regression'"):
+        compare(X, three)
+    with pytest.raises(ValueError, match="y is 1 in all 6 rows, which is one class or a constant"):
+        compare(X, np.ones(6))
+    with pytest.raises(ValueError, match="y has 3 different labels, and a comparison of classifications takes two"):
+        compare(X, ["a", "b", "c"] * 2)
+    assert {family.id for family in compare(X, three, task="regression", solvers="CLARABEL").families} == {"svr.l1", "svr.l2"}
+
+
+# Whole numbers that float64 rounds
+
+NEAR = (2**53, 2**53 + 1, 1_700_000_000_000_000_001, 1_700_000_000_000_000_002, -(2**53) - 1)
+TIMES = st.lists(st.sampled_from([*NEAR, 2**63, 2**70, 2**70 + 1, 3]), min_size=4, max_size=8)
+
+
+def pairs_of(labels: list[int]) -> int:
+    return sum(a > b for a in labels for b in labels)
+
+
+@given(labels=TIMES, text=st.sampled_from(["csv", "svmlight", "frame"]))
+def test_load_labels_beyond_float64_keep_their_pairs(tmp_path_factory: pytest.TempPathFactory, labels: list[int], text: str) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    if text == "csv":
+        source: Any = write(folder, "a,y\n" + "".join(f"{at},{label}\n" for at, label in enumerate(labels)))
+    elif text == "svmlight":
+        source = write(folder, "".join(f"{label} 1:2\n" for label in labels), "rows.svm")
+    else:
+        source = Frame({"a": np.arange(len(labels)), "y": np.array(labels, dtype=object)})
+    y = load(source, task="ranking").y.tolist()
+    assert np.array_equal(np.subtract.outer(y, y) > 0, [[a > b for b in labels] for a in labels])
+    if len({*labels}) > 1:
+        assert load(source, task="ordinal").classes == tuple(sorted({*labels}))
+    if len({*labels}) == 2:
+        assert load(source).classes == tuple(sorted({*labels}))
+        assert load(source).y.tolist() == [1 if label == max(labels) else -1 for label in labels]
+
+
+@given(labels=TIMES)
+def test_ranking_labels_beyond_float64_keep_their_pairs(labels: list[int]) -> None:
+    X = np.arange(2.0 * len(labels)).reshape(-1, 2)
+    assert ranking(X, labels).p == int(concordance(labels, X[:, 0]).pairs.sum()) == pairs_of(labels)
+    assert ranking(X, np.array(labels, dtype=object)).p == pairs_of(labels)
+
+
+def test_load_further_rows_of_classes_beyond_float64(tmp_path: Path) -> None:
+    first = load(write(tmp_path, f"a,y\n1,{2**53}\n2,{2**53 + 1}\n"))
+    more = load(write(tmp_path, f"a,y\n1,{2**53 + 1}\n", "more.csv"), like=first)
+    assert (first.classes, more.y.tolist()) == ((2**53, 2**53 + 1), [1])
+    assert load(write(tmp_path, f"a,y\n1,{2**53}\n2,{2**53 + 1}\n"), levels=[2**53 + 1, 2**53]).y.tolist() == [1, 0]
+
+
+def test_load_labels_that_only_rationals_distinguish_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, f"a,y\n1,{2**53}\n2,{2**53}.5\n3,1\n")
+    with pytest.raises(DataError, match=r"'y' holds 9007199254740992 and 9007199254740992\.5, which are .* in float64"):
+        load(path, task="ranking")
+    assert load(path, task="regression").y.tolist() == [2**53, 2**53, 1]
+
+
+# Which end of the labels is the best
+
+
+@pytest.mark.parametrize("name", ["rank", "Place", "final_position"])
+def test_load_ranks_tell_which_end_is_the_best(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, f"a,{name}\n1,1\n2,2\n3,4\n")
+    assert load(path, task="ranking").describe().endswith(f"; the highest `{name}` is the best (--best lowest where 1 is)")
+    assert "best" not in load(path, task="ranking", best="highest").describe()
+    back = load(path, best="lowest")
+    assert (back.task, back.y.tolist()) == ("ranking", [-1, -2, -4])
+    assert f"target `{name}` (the last column, 1 to 4, the lowest is the best)" in back.describe()
+    assert "best" not in load(write(tmp_path, "a,crank\n1,1\n2,2\n"), task="ranking").describe()
+
+
+@given(labels=TIMES, kind=st.sampled_from(["csv", "svmlight"]))
+def test_load_lowest_best_turns_all_pairs_round(tmp_path_factory: pytest.TempPathFactory, labels: list[int], kind: str) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    text = "".join(f"{at},{label}\n" if kind == "csv" else f"{label} 1:{at + 1}\n" for at, label in enumerate(labels))
+    path = write(folder, f"a,y\n{text}" if kind == "csv" else text, "rows.txt")
+    first = load(path, best="lowest")
+    for y in (first.y.tolist(), load(path, like=first).y.tolist()):
+        assert np.array_equal(np.subtract.outer(y, y) > 0, [[a < b for b in labels] for a in labels])
+
+
+def test_best_of_what_is_no_ranking_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,y\n1,1\n2,2\n")
+    with pytest.raises(DataError, match="best is about the labels of a ranking, and the task is regression"):
+        load(path, task="regression", best="lowest")
+    with pytest.raises(DataError, match="there is no best 'first'; choose one of 'highest', 'lowest'"):
+        load(path, best="first")
+    with pytest.raises(DataError, match="preferences take the place of a target and of weights; leave best out"):
+        load(path, preferences=path, best="lowest")
+
+
+def test_compare_lowest_best_gives_the_ranking_of_negated_labels(tmp_path: Path) -> None:
+    rows = write(tmp_path, "a,b,rank\n1,2,1\n2,0,2\n3,1,3\n0,0,4\n")
+    negated = write(tmp_path, "a,b,rank\n1,2,-1\n2,0,-2\n3,1,-3\n0,0,-4\n", "negated.csv")
+    optima = []
+    for arguments in ([str(rows), "--best", "lowest"], [str(negated), "--task", "ranking"], [str(rows), "--task", "ranking"]):
+        file = tmp_path / "found.json"
+        result = CliRunner().invoke(app, ["compare", *arguments, "--family", "rvm", "--json", str(file)])
+        assert result.exit_code == 0, result.output
+        optima.append(json.loads(file.read_text())["families"][0]["upper"])
+    assert optima[0] == optima[1] != optima[2]

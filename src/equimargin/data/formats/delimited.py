@@ -12,6 +12,7 @@ import io
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 from equimargin.data.columns import Columns
@@ -22,6 +23,10 @@ from equimargin.data.words import DataError, number, one_line, pointed
 
 SEPARATORS: Final = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " "}
 """Names for separators that are awkward to write on a command line; a space means any white space."""
+
+
+QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<![^,;\t])'[^']*'(?![^,;\t\r\n])")
+"""Text in quotes: single ones are quotes where they enclose a whole field."""
 
 
 class Records(NamedTuple):
@@ -80,7 +85,7 @@ def _seen_separator(text: str, decimal: str) -> str:
     """The mark that the first line with any mark holds most often; white space where the only mark is the decimal comma."""
     marks = [mark for mark in ",\t;" if mark != decimal]
     for line in io.StringIO(text, newline=None):
-        bare = "" if line.lstrip().startswith("#") else re.sub(r'"[^"]*"', "", line)
+        bare = "" if line.lstrip().startswith("#") else QUOTED.sub("", line)
         mark = max(marks, key=bare.count)
         if mark in bare:
             return mark
@@ -110,7 +115,7 @@ def _records(where: str, text: str, separator: str) -> Records:
             within = True
             yield " ".join(REMARK.sub("", left).split()) + "\n" if separator == " " else left
 
-    reader = csv.reader(source(), delimiter=separator, strict=True)
+    reader = csv.reader(source(), delimiter=separator, quotechar=_quote(text, separator), strict=True)
     try:
         for fields in reader:
             within = False
@@ -124,6 +129,15 @@ def _records(where: str, text: str, separator: str) -> Records:
     _check_widths(where, lines, [len(row) for row in rows])
     fitting = [(place, fields) for place, fields in remarks.items() if place < lines[0] and len(fields) == len(rows[0])]
     return Records(lines, list(zip(*rows, strict=True)), fitting[-1] if fitting else None, list(remarks))
+
+
+def _quote(text: str, separator: str) -> str:
+    """Return the quote of the fields: single if it encloses one in the first two rows."""
+    rows = (line for line in io.StringIO(text, newline=None) if line.strip() and not line.lstrip().startswith("#"))
+    first = list(islice(rows, 2))
+    mark = r"\s" if separator == " " else re.escape(separator)
+    single = re.compile(rf"(?:^|{mark})\s*'[^']*'\s*(?:{mark}|$)")
+    return "'" if any(map(single.search, first)) and not any('"' in line for line in first) else '"'
 
 
 def _fields(line: str, separator: str) -> list[str]:
@@ -201,12 +215,12 @@ def _as_they_look(columns: list[tuple[str, ...]], decimal: str) -> list[tuple[st
 def _all_named(where: str, line: int, fields: list[str], request: Request) -> list[str]:
     """Names of all columns: one without a name is refused, unless it is dropped."""
     names = [field or f"column {at}" for at, field in enumerate(fields, start=1)]
-    for at, (field, name) in enumerate(zip(fields, names, strict=True), start=1):
-        if not field and name not in request.drop:
-            raise DataError(
-                f"{where}, line {line}: column {at} has no name; name it, or drop it if it only counts the rows "
-                f"(--drop {shlex.quote(name)})"
-            )
+    unnamed = [name for field, name in zip(fields, names, strict=True) if not field and name not in request.drop]
+    if unnamed:
+        have, them = ("has", "it") if len(unnamed) == 1 else ("have", "them")
+        only = "it only counts the rows" if len(unnamed) == 1 else "they are empty"
+        drop = " ".join(f"--drop {shlex.quote(name)}" for name in unnamed)
+        raise DataError(f"{where}, line {line}: {', '.join(unnamed)} {have} no name; name {them}, or drop {them} if {only} ({drop})")
     return names
 
 

@@ -9,7 +9,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from equimargin.data.columns import Columns, Entries
 from equimargin.data.files import File
 from equimargin.data.table import Request
+from equimargin.data.tasks import EXACT_INTEGERS
 from equimargin.data.words import DataError, one_line, shown
 
 NO_VALUE: Final = ("NoneType", "NAType", "NaTType")
@@ -66,17 +67,28 @@ def _read(where: str, frame: Any, request: Request) -> Columns:
             raise DataError(f"{where}: {option} is about text, and this table has names and numbers already; leave it out")
     keys = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
     names = tuple(str(key) for key in keys)
-    entries = tuple(_entries(where, name, frame[key], name in request.drop) for name, key in zip(names, keys, strict=True))
+    entries = tuple(_entries(where, names[at], _column(frame, keys, at), names[at] in request.drop) for at in range(len(keys)))
     rows = len(entries[0]) if entries else 0
     if not rows:
         raise DataError(f"{where}: there are {rows} rows and {len(names)} columns; supply at least one row and two columns")
     return Columns(where, names, entries, "row", range(rows), na=request.na)
 
 
+def _column(frame: Any, keys: list[Any], at: int) -> Any:
+    """A column by its name, or by its place where several have the name, as pandas and pyarrow allow."""
+    if keys.count(keys[at]) == 1 or not (hasattr(frame, "iloc") or hasattr(frame, "column_names")):
+        return frame[keys[at]]
+    return frame.iloc[:, at] if hasattr(frame, "iloc") else frame.column(at)
+
+
 def _entries(where: str, name: str, column: Any, dropped: bool) -> Entries:
     if len(getattr(column, "shape", (0,))) > 1:  # what pandas answers for a name that two columns have
         raise DataError(f"{where}: several columns are named {shown(name)}; rename all but one")
     values = np.asarray(column.to_numpy())
+    to_list = getattr(column, "to_pylist", None) or getattr(column, "to_list", None)
+    if to_list and values.dtype == np.float64 and (np.abs(values) >= EXACT_INTEGERS).any():
+        # polars and pyarrow round whole numbers beside missing entries; their lists are exact.
+        values = np.array(to_list(), dtype=object)
     return np.zeros(len(values)) if dropped else entries_of(where, name, values)
 
 
@@ -92,7 +104,7 @@ def entries_of(where: str, name: str, values: NDArray[Any]) -> Entries:
             return values.astype(np.float64)
     if values.dtype.kind in "iu":
         fits = not len(values) or int(values.max()) <= np.iinfo(np.int64).max
-        return values.astype(np.int64 if fits else np.float64)
+        return values.astype(np.int64) if fits else tuple(map(str, values.tolist()))
     if values.dtype.kind in "OTU":
         return _of_objects(where, name, values.tolist())
     raise _no_entries(where, name, f"{values.dtype}, not numbers or text")
@@ -109,6 +121,8 @@ def _of_objects(where: str, name: str, values: Sequence[Any]) -> Entries:
             raise _no_entries(
                 where, name, "text beside numbers" if isinstance(value, str) else f"{type(value).__name__}, not numbers or text"
             )
+    if all(isinstance(value, Integral) for value in present) and any(abs(value) >= EXACT_INTEGERS for value in present):
+        return tuple("" if missing else str(int(value)) for value, missing in zip(values, absent, strict=True))
     return np.array([np.nan if missing else float(value) for value, missing in zip(values, absent, strict=True)])
 
 

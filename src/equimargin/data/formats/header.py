@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
 
 from equimargin.data.words import is_finite
+
+YEARS: Final = (1800, 2100)
+"""First and last year that is the name of a column."""
+
+MIN_YEARS: Final = 3
+"""Minimum number of columns named by years; two numbers are always in equal steps."""
 
 
 def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | None:
@@ -14,7 +22,7 @@ def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | 
     columns : the fields with the first row, decimal points for commas.  na : the words that stand for a missing entry.
 
     A word above numbers is a name.  A word that comes again below is a label.  Numbers are names (years, wavelengths, doses, places) only
-    where they rise or fall from left to right.
+    where they rise or fall from left to right. Years in equal steps are names above columns that hold other numbers than years.
     """
     numbers = [column for column in columns if is_finite(column[0])]
     words = [column for column in columns if not is_finite(column[0]) and column[0].lower() not in na]
@@ -25,6 +33,8 @@ def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | 
     values = [float(column[0]) for column in numbers]
     ordered = len(set(values)) == len(values) and values in (sorted(values), sorted(values, reverse=True))
     if len(names) > len(numbers) or (names and ordered and not labels):
+        return True
+    if not labels and _are_years(values) and not any(all(map(_is_year, _numbers_below(column))) for column in numbers):
         return True
     if not names:
         counted = len(values) > 1 and values in ([float(k + by) for k in range(len(values))] for by in (0, 1))  # as programs name columns
@@ -43,7 +53,21 @@ def _below(column: tuple[str, ...], na: Sequence[str]) -> str:
     return next((entry for entry in column[1:] if entry.lower() not in na), "")
 
 
+def _numbers_below(column: tuple[str, ...]) -> list[float]:
+    return [float(entry) for entry in column[1:] if is_finite(entry)]
+
+
+def _is_year(value: float) -> bool:
+    return value % 1 == 0 and YEARS[0] <= value <= YEARS[1]
+
+
+def _are_years(values: Sequence[float]) -> bool:
+    """Return True if three numbers or more are years in equal steps."""
+    steps = {after - before for before, after in pairwise(values)}
+    return len(values) >= MIN_YEARS and len(steps) == 1 and steps != {0.0} and all(map(_is_year, values))
+
+
 def _within(column: tuple[str, ...]) -> bool:
     """Whether the first number is neither smaller nor larger than all below."""
-    rest = [float(entry) for entry in column[1:] if is_finite(entry)]
+    rest = _numbers_below(column)
     return bool(rest) and min(rest) <= float(column[0]) <= max(rest)

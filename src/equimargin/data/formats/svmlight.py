@@ -7,10 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equimargin.data.files import TABLE_SUFFIXES, File
 from equimargin.data.loaded import Origin
 from equimargin.data.table import Request, Table
+from equimargin.data.tasks import exact_labels
 from equimargin.data.words import DataError, integer, is_finite, one_line, shown
 
 if TYPE_CHECKING:
@@ -24,6 +26,12 @@ MOST_FEATURES: Final = 50_000_000
 
 COMMENT: Final = re.compile(rb"#[^\n]*")
 """What stands behind a #, to the end of its line."""
+
+LABEL: Final = re.compile(rb"^[^\S\n]*(\S+)", re.MULTILINE)
+"""The label of a line."""
+
+ZERO: Final = re.compile(rb"\s[-+]?0+:")
+"""An index 0."""
 
 QUERY: Final = re.compile(rb"^[^\S\n]*\S+[^\S\n]+qid:(\S+)", re.MULTILINE)
 """The query of a line, behind its label."""
@@ -51,21 +59,45 @@ def read_svmlight(file: File, request: Request) -> Table:
         raise DataError(f"{where}: features go to number {X.shape[1] - 1}, and rows hold {held} of them; number these from 1 on")
     if X.nnz == 0:
         raise DataError(f"{where}: no row holds an index:value; supply at least one feature")
+    notes = ["read as svmlight (--sep reads a table)"] if file.suffix in TABLE_SUFFIXES else []
+    if like is None and _is_precomputed(X):
+        X = X[:, 1:]
+        notes.append("0: numbers the rows, as LIBSVM has it beside a precomputed kernel (--kernel precomputed)")
+        return Table(X.toarray(), _exact_labels(where, text, y), None, first=1, origin=Origin(target_by="format", notes=tuple(notes)))
     least = int(X.indices.min() > 0)
     first = least if like is None or like.first is None else like.first
     if like is not None and least < first:
         raise DataError(f"{where}: features are counted from 0 and those of {like.name} from 1; count them from the same")
+    if not least and like is None:
+        notes.append(f"features are counted from 0, because line {_first_line_with_zero(text)} has a feature 0")
     X.indices -= first
     X.resize(X.shape[0], max(X.shape[1] - first, 0 if like is None else like.X.shape[1]))
     dense = np.count_nonzero(X.data) >= SPARSE_BELOW * X.shape[0] * X.shape[1]
-    notes = ("read as svmlight (--sep reads a table)",) if file.suffix in TABLE_SUFFIXES else ()
     return Table(
         X.toarray() if dense else _compact(X),
-        y,
+        _exact_labels(where, text, y),
         qid if queries else None,
         first=first,
-        origin=Origin(target_by="format", query="qid" if queries else None, notes=notes),
+        origin=Origin(target_by="format", query="qid" if queries else None, notes=tuple(notes)),
     )
+
+
+def _is_precomputed(X: Any) -> bool:
+    """Return True if the first of m + 1 columns numbers the rows, as LIBSVM has it."""
+    m = X.shape[0]
+    return X.shape[1] == m + 1 and np.array_equal(X[:, [0]].toarray().ravel(), np.arange(1.0, m + 1))
+
+
+def _first_line_with_zero(text: bytes) -> int:
+    match = ZERO.search(text)
+    return 0 if match is None else text.count(b"\n", 0, match.start()) + 1
+
+
+def _exact_labels(where: str, text: bytes, y: NDArray[np.float64]) -> NDArray[Any]:
+    try:
+        return exact_labels((label.decode() for label in LABEL.findall(text)), y)
+    except ValueError as reason:
+        raise DataError(f"{where}: the target {reason}") from None
 
 
 def _compact(X: Any) -> csr_array:

@@ -1,0 +1,61 @@
+"""Encoding of columns of words by scikit-learn: indicators of the words, or their places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.data.words import DataError
+
+Categorical = Literal["one-hot", "codes", "drop"]
+"""Treatment of columns of words: indicators, places in alphabetical order, or none."""
+
+CATEGORICAL: Final = get_args(Categorical)
+"""The names of these."""
+
+MAX_CATEGORIES: Final = 1000
+"""Maximum number of words with an indicator each; columns of names have more."""
+
+
+class Encoded(NamedTuple):
+    """Encoded column: names (k,), features X (m, k), and the categories in their order."""
+
+    names: tuple[str, ...]
+    X: NDArray[np.float64]
+    categories: tuple[str, ...]
+
+
+def encode(name: str, words: Sequence[str], gaps: NDArray[np.bool_], how: str, known: tuple[str, ...] | None) -> Encoded:
+    """Return a column of words as numbers.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    words : sequence of m str
+        Entries of the column.
+    gaps : ndarray of shape (m,)
+        True for missing entries, which become NaN in all columns.
+    how : str
+        "one-hot" or "codes".
+    known : tuple of str or None
+        Categories of the data that these rows join; None takes those of the column, in alphabetical order. Every entry is one of them.
+
+    Raises
+    ------
+    DataError
+        If more than 1,000 words would get an indicator each; the message is a predicate of the column.
+    """
+    from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
+
+    categories = known or tuple(sorted({word for word, gap in zip(words, gaps.tolist(), strict=True) if not gap}))
+    if how == "one-hot" and len(categories) > MAX_CATEGORIES:
+        raise DataError(f"holds {len(categories):,} different words, and one-hot takes {MAX_CATEGORIES:,}")
+    kinds: list[Any] = [list(categories)]
+    encoder = OneHotEncoder(categories=kinds, sparse_output=False) if how == "one-hot" else OrdinalEncoder(categories=kinds)
+    X = np.asarray(encoder.fit_transform([[categories[0] if gap else word] for word, gap in zip(words, gaps, strict=True)]), np.float64)
+    X[gaps] = np.nan
+    return Encoded(tuple(f"{name}={word}" for word in categories) if how == "one-hot" else (name,), X, categories)

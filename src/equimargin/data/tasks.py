@@ -1,0 +1,89 @@
+"""Inference of the task from the target, and exact labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.data.words import plain, shown
+
+TASKS: Final = ("classification", "regression", "ranking", "ordinal")
+"""Tasks of data."""
+
+MAX_LEVELS: Final = 20
+"""Maximum number of whole numbers in a target that may be classes or levels."""
+
+EXACT_INTEGERS: Final = 2.0**53
+"""Size from which on float64 does not distinguish all whole numbers."""
+
+
+def exact_labels(labels: Iterable[str | float], y: NDArray[np.float64]) -> NDArray[Any]:
+    """Return labels as float64, or as Python integers if float64 rounds one of them.
+
+    Parameters
+    ----------
+    labels : iterable of m str or numbers
+        Labels as they are written, with a decimal point.
+    y : ndarray of shape (m,)
+        Labels in float64.
+
+    Raises
+    ------
+    ValueError
+        If two different labels are equal in float64 and not all labels are whole numbers; the message is a predicate of the target.
+    """
+    if not (np.abs(y) >= EXACT_INTEGERS).any():
+        return y
+    exact = [Decimal(label) for label in labels]
+    if all(label == value for label, value in zip(exact, y.tolist(), strict=True)):
+        return y
+    if all(label == label.to_integral_value() for label in exact):
+        return np.array([int(label) for label in exact], dtype=object)
+    known: dict[float, Decimal] = {}
+    for label, value in zip(exact, y.tolist(), strict=True):
+        if known.setdefault(value, label) != label:
+            raise ValueError(f"holds {known[value]} and {label}, which are {shown(value)} in float64; subtract a number from all of them")
+    return y
+
+
+def infer_task(y: NDArray[Any], has_queries: bool) -> str:
+    """Return ranking for queries, classification for two values or words, else regression.
+
+    Parameters
+    ----------
+    y : ndarray of shape (m,)
+        Numbers or text.
+    has_queries : bool
+        True if the rows are grouped in queries.
+
+    Raises
+    ------
+    ValueError
+        If all rows have one value, which is a class or a constant; the message is a predicate of the target.
+    """
+    if has_queries:
+        return "ranking"
+    values = np.unique(y)
+    if len(values) == 1:
+        raise ValueError(f"is {plain(values.tolist()[0])} in all {len(y)} rows, which is one class or a constant")
+    return "classification" if len(values) == 2 or values.dtype.kind in "US" else "regression"
+
+
+def open_question(y: NDArray[Any], classes: str, levels: str) -> str:
+    """Return the question whether a few whole numbers are classes; empty without doubt.
+
+    Parameters
+    ----------
+    y : ndarray of shape (m,)
+        Target without queries and without a named task.
+    classes, levels : str
+        How a caller says that the numbers are classes, or levels of an ordinal regression.
+    """
+    values = np.unique(y)
+    if not 2 < len(values) <= min(MAX_LEVELS, len(y) - 1) or values.dtype.kind not in "iufO" or (values % 1 != 0).any():
+        return ""
+    return f"{len(values)} distinct whole numbers: classes ({classes}), levels ({levels}) or numbers?"
