@@ -111,6 +111,44 @@ def _held_back() -> Iterator[Callable[[], bool]]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+class Quit(RuntimeError):
+    """An exit or an interrupt that a function raised itself, where it was to hand back an answer."""
+
+
+@contextmanager
+def kept_from_quitting() -> Iterator[None]:
+    """Turn what a person's own function raises to end Python, as SystemExit and KeyboardInterrupt, into `Quit`, an error as others are.
+
+    Ctrl-C stays what it is: the signal goes to the handler that was there before, and is remembered. Other threads get no signals.
+
+    Raises
+    ------
+    Quit : in place of any exception that is no Exception.  KeyboardInterrupt : of the user.
+    """
+    heard: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    listens = threading.current_thread() is threading.main_thread() and callable(before)
+
+    def listen(number: int, frame: Any) -> None:
+        heard.append(number)
+        assert callable(before)
+        before(number, frame)
+
+    try:
+        if listens:
+            signal.signal(signal.SIGINT, listen)
+        yield
+    except (Exception, GeneratorExit):
+        raise
+    except BaseException as ended:
+        if heard:
+            raise
+        raise Quit(f"it raises {type(ended).__name__}({', '.join(map(repr, ended.args))})").with_traceback(ended.__traceback__) from None
+    finally:
+        if listens and signal.getsignal(signal.SIGINT) is listen:
+            signal.signal(signal.SIGINT, before)
+
+
 class _WithoutLibraries:
     """Standard output for all but the threads in which native libraries run."""
 

@@ -178,7 +178,7 @@ def value_complaint(entry: OwnFormulation, problem: OwnProblem) -> str:
         return ""
     own, due = problem.optimum(entry.id), problem.optimum()
     apart = max(own.lower - due.upper, due.lower - own.upper)
-    differs = apart > max(DIFFERENT * max(own.interval.size, due.interval.size), problem.rounding(entry.id))
+    differs = apart > max(DIFFERENT * due.interval.size, problem.rounding(entry.id))
     return f"{entry.id} is worth {own} where {problem.definition.id} is worth {due}" if differs else ""
 
 
