@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from functools import wraps
 from math import inf
 from time import monotonic
 from typing import Any, TypeVar
@@ -147,6 +148,28 @@ def kept_from_quitting() -> Iterator[None]:
     finally:
         if listens and signal.getsignal(signal.SIGINT) is listen:
             signal.signal(signal.SIGINT, before)
+
+
+def kept(function: Callable[..., T]) -> Callable[..., T]:
+    """Return a person's function under `kept_from_quitting`.
+
+    Parameters
+    ----------
+    function : callable
+        Of any arguments; they are handed on.
+
+    Returns
+    -------
+    callable
+        With the names and the docstring of the function.
+    """
+
+    @wraps(function)
+    def called(*places: Any, **named: Any) -> T:
+        with kept_from_quitting():
+            return function(*places, **named)
+
+    return called
 
 
 class _WithoutLibraries:

@@ -217,7 +217,7 @@ def judge(
 
 
 def _standard(counted: Sequence[Evidence], nothing: Interval, tol: float) -> _Standard:
-    """What the answers that count prove together, in units of one that proves nothing; one finite upper bound refutes every proof that no point is feasible."""
+    """What the answers that count prove together, one finite upper bound refutes every proof that no point is feasible."""
     points = [e.point for e in counted if e.point is not None]
     lowers = [bound for point in points for bound in (point.proven.lower, point.derived_lower) if not np.isnan(bound)]
     uppers = [point.proven.upper for point in points if not np.isnan(point.proven.upper)]

@@ -13,7 +13,7 @@ from typing import Any
 
 from equimargin import __version__
 from equimargin.formulations.problem import AnyProblem, Problem
-from equimargin.proofs import Agreement, Family, Verdict
+from equimargin.proofs import Family, Verdict
 from equimargin.proofs.certificate import certificate_of_family, write
 from equimargin.proofs.families import OwnProblem
 from equimargin.proofs.program_certificate import certificate_of_definition
