@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from functools import wraps
 from math import inf
 from time import monotonic
 from typing import Any, TypeVar
@@ -108,6 +109,66 @@ def _held_back() -> Iterator[Callable[[], bool]]:
         yield lambda: signal.getsignal(signal.SIGINT) is not signal.SIG_IGN and signal.SIGINT in signal.sigpending()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class Quit(RuntimeError):
+    """An exit or an interrupt that a function raised itself, where it was to hand back an answer."""
+
+
+@contextmanager
+def kept_from_quitting() -> Iterator[None]:
+    """Turn what a person's own function raises to end Python, as SystemExit and KeyboardInterrupt, into `Quit`, an error as others are.
+
+    Ctrl-C stays what it is: the signal goes to the handler that was there before, and is remembered. Other threads get no signals.
+
+    Raises
+    ------
+    Quit : in place of any exception that is no Exception.  KeyboardInterrupt : of the user.
+    """
+    heard: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    listens = threading.current_thread() is threading.main_thread() and callable(before)
+
+    def listen(number: int, frame: Any) -> None:
+        heard.append(number)
+        assert callable(before)
+        before(number, frame)
+
+    try:
+        if listens:
+            signal.signal(signal.SIGINT, listen)
+        yield
+    except (Exception, GeneratorExit):
+        raise
+    except BaseException as ended:
+        if heard:
+            raise
+        raise Quit(f"it raises {type(ended).__name__}({', '.join(map(repr, ended.args))})").with_traceback(ended.__traceback__) from None
+    finally:
+        if listens and signal.getsignal(signal.SIGINT) is listen:
+            signal.signal(signal.SIGINT, before)
+
+
+def kept(function: Callable[..., T]) -> Callable[..., T]:
+    """Return a person's function under `kept_from_quitting`.
+
+    Parameters
+    ----------
+    function : callable
+        Of any arguments; they are handed on.
+
+    Returns
+    -------
+    callable
+        With the names and the docstring of the function.
+    """
+
+    @wraps(function)
+    def called(*places: Any, **named: Any) -> T:
+        with kept_from_quitting():
+            return function(*places, **named)
+
+    return called
 
 
 class _WithoutLibraries:

@@ -89,6 +89,7 @@ class Entry(Generic[P]):
     reference: bool
     first: Callable[[P], bool]
     kernel: Callable[..., Any] | None = None
+    library: str = ""
 
     @property
     def module(self) -> str:
@@ -219,6 +220,7 @@ def solver(
     reference: bool = False,
     first: Callable[[P], bool] = lambda problem: False,
     kernel: Callable[..., Any] | None = None,
+    library: str = "",
 ) -> Callable[[Run], Run]:
     """Enter a solving function among SOLVERS under a name.
 
@@ -230,6 +232,7 @@ def solver(
     reference : whether it is there to be compared with, so that "auto" never chooses it.
     first : for which problems of its shape "auto" asks it before the others.
     kernel : the compiled function that only this solver uses, where it takes seconds to compile.
+    library : whose code solves the problem, by the backend's name where it is one; empty where that is the solver's own.
 
     Raises
     ------
@@ -237,7 +240,7 @@ def solver(
     """
 
     def enter(function: Run) -> Run:
-        SOLVERS.enter(Entry(name, function, algorithm, families, needs, reference, first, kernel))
+        SOLVERS.enter(Entry(name, function, algorithm, families, needs, reference, first, kernel, library))
         return function
 
     return enter

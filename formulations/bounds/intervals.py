@@ -66,16 +66,17 @@ def relative_size(at_0: float, *values: float) -> float:
 
 @dataclass(frozen=True)
 class Interval:
-    """lower <= optimum <= upper, proven; scale is P(0), the primal value at f = 0."""
+    """lower <= optimum <= upper, proven; scale is P(0), the primal value at f = 0, and constant what every feasible point is worth."""
 
     lower: float
     upper: float
     scale: float = 0.0
+    constant: float = 0.0
 
     @property
     def size(self) -> float:
-        """S = max(|lower|, |upper|, 1e-4 P(0)) over the finite ones, at least 1e-300: what relative figures are divided by."""
-        return max(1e-300, relative_size(self.scale, self.lower, self.upper))
+        """S = max(|lower - constant|, |upper - constant|, 1e-4 P(0)) of the finite ones, at least 1e-300: the unit of relative figures."""
+        return max(1e-300, relative_size(self.scale, self.lower - self.constant, self.upper - self.constant))
 
     @property
     def relative_width(self) -> float:
@@ -86,7 +87,7 @@ class Interval:
 
     def intersected(self, other: Interval) -> Interval:
         """What both prove together."""
-        return Interval(max(self.lower, other.lower), min(self.upper, other.upper), max(self.scale, other.scale))
+        return Interval(max(self.lower, other.lower), min(self.upper, other.upper), max(self.scale, other.scale), self.constant)
 
 
 def interval(problem: Problem, point: CanonicalPoint) -> Interval:

@@ -52,6 +52,11 @@ class AnyProblem(ABC):
         """The unit of relative figures where the optimum is almost 0: the primal value at f = 0, or the sizes of the objective's terms."""
 
     @property
+    def constant(self) -> float:
+        """The part of the objective that is the same at every feasible point: no relative figure is in units of it."""
+        return 0.0
+
+    @property
     @abstractmethod
     def undeclarable(self) -> Refusal | None:
         """Why no formulation of its family declares the problem, or None."""

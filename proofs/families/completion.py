@@ -8,23 +8,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from equimargin.formulations.programs import Program
-from equimargin.formulations.programs.rational import Matrix, Row
+from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs.enclosure import enclosure
+from equimargin.proofs.families.determined import Values, product, with_values
 from equimargin.proofs.families.rounding import hidden_by_rounding
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.linear_system import solution_near
 
 TIGHT = 1e-9
 """Slack, relative to 1 + |h|, up to which an inequality on given values alone is made an equation: solvers stop that near their bounds."""
-Values = dict[int, Fraction]
-"""Values of unknowns by their columns."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Com
     try:
         fixed = _made_exact(program, asked, clock)
         others = _others(program, fixed)
-        rest = _with_values(program, fixed, others)
+        rest = with_values(program, fixed, others)
         found = enclosure(rest, seconds=max(clock.left, 1e-3)).primal if others else ()
     except OutOfTime as reason:
         raise ValueError(f"no exactly feasible point was found near the given values: {reason}") from None
@@ -91,46 +90,17 @@ def _made_exact(program: Program, asked: Values, clock: Clock) -> Values:
     equations = [(row, end) for row, end in zip(program.A.rows, program.b, strict=True) if row and row.keys() <= at.keys()]
     rows = zip(program.G.rows[: program.inequalities], program.h[: program.inequalities], strict=True)
     own = [(row, end) for row, end in rows if row and row.keys() <= at.keys()]
-    tight = [(row, end) for row, end in own if end - _product(row, asked) <= Fraction(TIGHT) * (1 + abs(end))]
+    tight = [(row, end) for row, end in own if end - product(row, asked) <= Fraction(TIGHT) * (1 + abs(end))]
     for chosen in ([*equations, *tight], equations):
         matrix = Matrix(tuple({at[j]: v for j, v in row.items()} for row, _ in chosen), len(at))
         values = list(asked.values())
         found = solution_near(matrix, [end for _, end in chosen], values, clock, [abs(float(v)) for v in values])
         if found is not None:
             exact = dict(zip(asked, found, strict=True))
-            if all(_product(row, exact) <= end for row, end in own):
+            if all(product(row, exact) <= end for row, end in own):
                 return exact
     raise ValueError("no exactly feasible point has the given values: they violate a constraint")
 
 
 def _others(program: Program, fixed: Values) -> list[int]:
     return [j for j in range(program.n) if j not in fixed]
-
-
-def _with_values(program: Program, fixed: Values, others: list[int]) -> Program:
-    """The program over the other unknowns, rows without any of them left out, and its constant as it was: it moves no optimal point."""
-    at = {j: k for k, j in enumerate(others)}
-
-    def rest(row: Row) -> dict[int, Fraction]:
-        return {at[j]: v for j, v in row.items() if j in at}
-
-    full = [fixed.get(j, Fraction(0)) for j in range(program.n)]
-    pushed = program.P.times(full)
-    equations = [(rest(row), end - _product(row, fixed)) for row, end in zip(program.A.rows, program.b, strict=True)]
-    rows = [(rest(row), end - _product(row, fixed)) for row, end in zip(program.G.rows, program.h, strict=True)]
-    kept = [i for i, (row, _) in enumerate(rows) if row or i >= program.inequalities]
-    n = len(others)
-    return replace(
-        program,
-        P=Matrix(tuple(rest(program.P.rows[j]) for j in others), n),
-        q=tuple(program.q[j] + pushed[j] for j in others),
-        A=Matrix(tuple(row for row, _ in equations if row), n),
-        b=tuple(end for row, end in equations if row),
-        G=Matrix(tuple(rows[i][0] for i in kept), n),
-        h=tuple(rows[i][1] for i in kept),
-        columns={},
-    )
-
-
-def _product(row: Row, values: Values) -> Fraction:
-    return sum((v * values[j] for j, v in row.items() if j in values), Fraction(0))

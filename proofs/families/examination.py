@@ -27,8 +27,10 @@ def _examine(problem: OwnProblem, answer: Answer, control: bool = False) -> Evid
     if run.skipped:
         return Evidence(run)
     optimum = problem.optimum(answer.declaration.id)
-    run = replace(run, reason="; ".join(filter(None, [run.reason, _unequal(optimum.exact, problem.optimum().exact)])))
     point = _proof(problem, optimum.interval, answer.declaration.id)
+    point = replace(point, difference=_difference(optimum.exact, problem.optimum().exact))
+    if point.difference:
+        run = replace(run, reason=f"{run.reason}; not equal: its exact optimum differs from the definition's by {point.difference:.1e}")
     claim = _claim(problem, answer)
     if claim is None:
         return Evidence(run, point=point)
@@ -57,11 +59,9 @@ def _examine_solution(problem: OwnProblem, solution: OwnSolution) -> Evidence:
     return Evidence(run, Claim(solution.value), proof, Accuracy(solution.accuracy * proof.proven.size, 0.0))
 
 
-def _unequal(own: Fraction | None, due: Fraction | None) -> str:
-    """That two exact optima are not equal, however small the difference is that the referee tolerates; else nothing."""
-    if own is None or due is None or own == due:
-        return ""
-    return f"not equal: its exact optimum differs from the definition's by {above(abs(own - due)):.1e}"
+def _difference(own: Fraction | None, due: Fraction | None) -> float:
+    """Return the difference of two exact optima, rounded up, however little of it the referee minds; 0 where one is not known."""
+    return 0.0 if own is None or due is None or own == due else above(abs(own - due))
 
 
 def _proof(problem: OwnProblem, own: Interval, formulation: str | None, rounding: float = 0.0) -> PointProof:

@@ -30,6 +30,7 @@ from equimargin.formulations.refusal import Refusal
 from equimargin.proofs.families.formulation import OwnFormulation, refusal_of_data, unchanged
 from equimargin.proofs.families.problem import OwnProblem
 from equimargin.proofs.families.solution import OwnSolution, solved
+from equimargin.solvers.interrupt import Quit, kept
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.registry import SOLVERS, Entry
 from equimargin.solvers.solution import Limits
@@ -101,8 +102,8 @@ class OwnFamily:
         module: str,
         check: Callable[[Any], None] | None,
     ) -> None:
-        self.id, self.data, self.source, self.reading, self.load, self.module = id, data, source, reading, load, module
-        self.check = check
+        self.id, self.data, self.source, self.reading, self.module = id, data, source, reading, module
+        self.load, self.check = load and kept(load), check and kept(check)
 
     def __call__(self, data: Any) -> OwnProblem:
         """The problem of the family at these data, which are copied.
@@ -114,7 +115,7 @@ class OwnFamily:
         if self.check is not None:
             try:
                 self.check(data)
-            except ValueError as reason:
+            except (ValueError, Quit) as reason:
                 raise ValueError(f"data of {self.id}: {reason}") from None
         return OwnProblem(self.id, data, self.module)
 
@@ -174,12 +175,12 @@ class OwnFamily:
                 latex,
                 "own",
                 control,
-                refusal_of_data(applies),
-                stated=function,
-                value=value,
+                refusal_of_data(applies and kept(applies)),
+                stated=kept(function),
+                value=value if value is unchanged else kept(value),
                 reading=self.reading,
                 edition=EDITIONS[id],
-                **stronger,
+                **{name: part and kept(part) for name, part in stronger.items()},
             )
             REGISTRY[id] = entry
             return function
@@ -216,13 +217,13 @@ class OwnFamily:
         if not 0 < accuracy <= LEAST_ACCURATE:
             raise ValueError(f"the accuracy of {self.id}.{name} is {accuracy}: it must be above 0 and at most {LEAST_ACCURATE}")
 
-        refusal = refusal_of_data(applies)
+        refusal = refusal_of_data(applies and kept(applies))
 
         def enter(function: F) -> F:
             def run(problem: OwnProblem, limits: Limits, start: Any) -> OwnSolution:
                 for library in libraries:
                     import_module(library)
-                return solved(problem, f"{self.id}.{name}", function, accuracy, limits.time_limit)
+                return solved(problem, f"{self.id}.{name}", kept(function), accuracy, limits.time_limit)
 
             _dressed(run, function)
             said = algorithm or cleandoc(function.__doc__ or "").partition("\n")[0]

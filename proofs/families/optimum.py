@@ -19,6 +19,7 @@ from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Vector
 from equimargin.proofs.enclosure import Enclosure, enclosure
+from equimargin.proofs.families.determined import determined, with_values
 from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding, shortened
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
@@ -29,6 +30,9 @@ LEAST_SECONDS = 1e-3
 """Seconds: the shortest limit that a proof is asked for with, where no time is left."""
 ULPS_OF_A_MAP = 16
 """Units in the last place by which a value and its image are widened where a map computes in floats: such maps have a few operations."""
+SHARE_OF_TERMS = 1e-3
+"""Size over the sum of the sizes of the terms. Terms may cancel, and an S of 1e-4 times this makes up for roundings alone: a tolerance of
+1e-6 S is 450 units in the last place of them."""
 Number = Fraction | float
 """A value: exact, or a float."""
 
@@ -38,7 +42,8 @@ class ProvenOptimum:
     """lower <= optimum <= upper on the family's scale, proven; both are infinite alike where an exact ray shows that.
 
     exact : the optimum, where it is known as a rational number.  reason : how it was proven, or why it was not, in a clause.
-    size : the sum of the sizes of the terms of the objective at the optimum, in the units of the declared objective.
+    size : SHARE_OF_TERMS of the terms of the objective at the optimum, in the units of the declared objective; 1 where all vanish.
+    constant : the part of the objective that is the same at every feasible point, and in none of the terms, on the family's scale.
     x : (n,) a point of the program with the value of one end, or None.  y, z : (m,) and (r,) multipliers with that of the other, or None.
     feasible : False where a ray proves that no point is feasible.
     proof : what proves it of the program itself, from which a certificate is made.
@@ -51,6 +56,7 @@ class ProvenOptimum:
     exact: Fraction | None
     reason: str
     size: float = 1.0
+    constant: float = 0.0
     x: Vector | None = field(default=None, repr=False)
     y: Vector | None = field(default=None, repr=False)
     z: Vector | None = field(default=None, repr=False)
@@ -62,7 +68,7 @@ class ProvenOptimum:
     @property
     def interval(self) -> Interval:
         """The proven interval."""
-        return Interval(self.lower, self.upper, self.size)
+        return Interval(self.lower, self.upper, self.size, self.constant)
 
     @property
     def is_known(self) -> bool:
@@ -111,10 +117,11 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
     exact = ends[0].exact if low == high else None
     doubt = next((end.doubt for end in ends if end.doubt), "")
     reason = f"{reason}; {doubt}" if doubt else reason
-    size, rounding = 1.0 if x is None else size_of_terms(program, x), 0.0
+    rounding, (size, fixed) = 0.0, (1.0, Fraction(0)) if x is None else size_and_constant(program, x)
+    image = float(value(program.stated(fixed))) if fixed else 0.0
     if x is not None and y is not None and z is not None and isinstance(high, Fraction):
         rounding = image_of_move(value, program.stated(high), moved_by_rounding(program, x, y, z))
-    return ProvenOptimum(lower, upper, exact, reason, size, x, y, z, feasible, rounding, proof, doubt)
+    return ProvenOptimum(lower, upper, exact, reason, size, image if isfinite(image) else 0.0, x, y, z, feasible, rounding, proof, doubt)
 
 
 @dataclass(frozen=True)
@@ -168,9 +175,15 @@ def above(value: Number) -> float:
     return float(value) + ULPS_OF_A_MAP * abs(float(np.spacing(value))) if isfinite(value) else float(value)
 
 
-def size_of_terms(program: Program, x: Vector) -> float:
-    """The sum of |P_ij x_i x_j| / 2, |q_i x_i| and |c|; 1 where all vanish. It is to a program what P(0) is to a margin problem."""
-    sizes = tuple(map(shortened, x))
-    curved = sum(abs(v) * sizes[i] * sizes[j] for i, row in enumerate(program.P.rows) for j, v in row.items())
-    terms = curved / 2 + sum(abs(a) * b for a, b in zip(program.q, sizes, strict=True)) + abs(program.c)
-    return above(terms) if terms else 1.0
+def size_and_constant(program: Program, x: Vector) -> tuple[float, Fraction]:
+    """Return SHARE_OF_TERMS times the sum of |P_ij x_i x_j| / 2 and |q_i x_i|, 1 where all vanish, and the constant of the objective.
+
+    The constant is c, with the terms of unknowns that the equations determine alone. These unknowns are in no other term.
+    """
+    fixed = determined(program)
+    others = [j for j in range(program.n) if j not in fixed]
+    free, sizes = with_values(program, fixed, others), [shortened(x[j]) for j in others]
+    curved = sum(abs(v) * sizes[i] * sizes[j] for i, row in enumerate(free.P.rows) for j, v in row.items())
+    terms = curved / 2 + sum(abs(a) * b for a, b in zip(free.q, sizes, strict=True))
+    constant = program.objective([fixed.get(j, Fraction(0)) for j in range(program.n)])
+    return SHARE_OF_TERMS * above(terms) if terms else 1.0, constant

@@ -139,11 +139,19 @@ class OwnProblem(AnyProblem):
 
     @property
     def scale(self) -> float:
-        """The sum of the sizes of the terms of the definition's objective at its optimum; 1 where that is not known."""
+        """A thousandth of the sizes of the definition's terms at its optimum, as in `ProvenOptimum`; 1 where that is not known."""
         try:
             return self.optimum().size
         except Exception:  # as in `kind`
             return 1.0
+
+    @property
+    def constant(self) -> float:
+        """The constant of the definition, on the family's scale; 0 where that is not known."""
+        try:
+            return self.optimum().constant
+        except Exception:  # as in `kind`
+            return 0.0
 
     @property
     def undeclarable(self) -> Refusal | None:

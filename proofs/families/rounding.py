@@ -15,7 +15,7 @@ S is known here; the other S and both R are those of numbers that nobody knows. 
 which is so unless roundings move the optimal point and its multipliers by about their own size. A program of which that is not so is no
 statement of anything in floats, as two equations that differ in their last digits alone.
 
-The point of a solver is rounded, too: a computation in floats gives a vector to units in the last place of its largest number. As the
+The point of a solver is rounded, too: a computation in floats gives an unknown to units in the last place of what meets it in rows. As the
 objective is convex, it is nowhere lower within these roundings of a point than by |slope|' (roundings). Where the optimum is next to 0
 and the terms of the objective are not, as in a sum of squares, the point says nothing more of the optimum.
 
@@ -69,12 +69,10 @@ def hidden_by_rounding(program: Program, x: Vector, others: Sequence[int], clock
     Parameters
     ----------
     program : any convex one.
-    x : (n,), a point, computed in floats: every variable is off by units in the last place of its largest number.
+    x : (n,), a point, computed in floats: every unknown is off by units in the last place of its reach, as `_reaches` has it.
     others : the numbers that are not given: they follow from those that are.  clock : of the proof.
     """
-    sizes = [abs(v) for v in x]
-    for part in (slice(columns.start, columns.stop) for columns in program.columns.values()):
-        sizes[part] = [max(sizes[part], default=Fraction(0))] * len(sizes[part])
+    sizes = _reaches(program, x)
     slope, rows = _sum(program.P.times(x), program.q), program.A.transposed
     zeros = [Fraction(0)] * rows.width
     try:
@@ -85,6 +83,23 @@ def hidden_by_rounding(program: Program, x: Vector, others: Sequence[int], clock
         return Fraction(0)
     pulled = _sum(slope, rows.times(multipliers))
     return dot(tuple(map(abs, pulled)), tuple(sizes)) * ULPS_OF_A_NUMBER * Fraction(float_info.epsilon)
+
+
+def _reaches(program: Program, x: Vector) -> list[Fraction]:
+    """Return the sizes of the numbers that rounding carries into each unknown: its own, and of each row that holds it |a_i| T / max |a|^2.
+
+    T is the largest term |a_j x_j| of the row. Where all coefficients are alike, that is the largest number of the row; an unknown that
+    meets others in no row, or with a small coefficient only, carries nothing into them. Inequalities count where they are tight.
+    """
+    sizes = tuple(map(shortened, x))
+    reaches, inequalities = list(sizes), program.G.rows[: program.inequalities]
+    tight = (row for row, slack in zip(inequalities, program.slack(x), strict=False) if slack == 0)
+    for row in filter(None, (*program.A.rows, *program.P.rows, *tight)):
+        largest = max(map(abs, row.values()))
+        carried = max(abs(v) * sizes[j] for j, v in row.items()) / largest**2
+        for j, v in row.items():
+            reaches[j] = max(reaches[j], abs(v) * carried)
+    return reaches
 
 
 def shortened(number: Fraction) -> Fraction:

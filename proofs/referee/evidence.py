@@ -50,11 +50,18 @@ class Run:
     """Wall time of solving; None where nothing was solved."""
     iterations: int | None = None
     """Iterations of the solver's own kind; None where it does not count any."""
+    library: str = ""
+    """Whose code solved it, by a backend's name where it is one; empty where that is the code of the solver itself."""
 
     @property
     def claims_the_end(self) -> bool:
         """Whether a specialised solver says that it has done all it can, so that its point stands for its optimum."""
         return self.formulation is None and self.status in (Status.OPTIMAL, Status.FINISHED)
+
+    @property
+    def witness(self) -> str:
+        """Name of the code that computed the answer: two answers of one are one witness."""
+        return self.library or self.solver
 
     @property
     def name(self) -> str:
@@ -105,6 +112,8 @@ class PointProof:
     the family's definition, and nothing is supplied."""
     stated_rounding: float = 0.0
     """By how much roundings of the numbers of an own declaration, of the definition and of a solver's point may move their values apart."""
+    difference: float = 0.0
+    """By how much the exact optimum of an own declaration differs from the definition's; 0 where they are equal, or not known exactly."""
 
     @property
     def has_f(self) -> bool:

@@ -32,6 +32,10 @@ CONTRADICTING_REACH = 100.0
 """Multiple of S: a ray along which the objective goes at least so far contradicts a finite optimum. Rounding makes shorter rays."""
 
 
+USUAL_RULE = "a declaration and a specialised solver agree"
+"""The rule by which most families agree, in a clause; a page names any other."""
+
+
 class Agreement(StrEnum):
     """What the referee says of one answer."""
 
@@ -74,6 +78,8 @@ class Judgement:
     """(upper - lower) / S of the two bounds."""
     explained: float | None = None
     """Up to which proven difference, relative to S, roundings of its own numbers and of the definition's explain it; None: they do not."""
+    unequal: float = 0.0
+    """By how much its proven optimum differs from the family's, relative to S, where no rounding explains that; else 0."""
 
     @property
     def ground(self) -> str:
@@ -84,6 +90,8 @@ class Judgement:
         if self.explained is not None:
             whose = "of its own numbers and of those of the definition"
             return f"{said}; it is off by {self.off:.1e}, and roundings {whose} explain up to {self.explained:.1e}: that proves no error"
+        if self.unequal and self.agreement is Agreement.INACCURATE:
+            return f"{said}; {self.unequal:.1e} is within the tolerance, and more than roundings of its numbers explain"
         if accuracy.arithmetic > UNSOLVED:
             return f"{said}, but float64 tells margins apart to {accuracy.arithmetic:.1e} only"
         if self.agreement is Agreement.FAILED and self.evidence.claim.of_ray:
@@ -128,6 +136,8 @@ class Family:
         """What stands in spite of a verdict other than agree, and what to do about it, in sentences; empty where all agree."""
         if self.verdict is not Verdict.UNDECIDED:
             return ""
+        if any(j.unequal for j in self.judgements if not j.evidence.run.control):
+            return "A formulation with another optimum is another problem, or its numbers are rounded: state them as they are meant."
         bounded = np.isfinite(self.interval.lower) and np.isfinite(self.interval.upper)
         stands = ["The interval is proven all the same: what is missing is an answer of the other kind that agrees."] if bounded else []
         arithmetic = max((j.evidence.accuracy.arithmetic for j in self.judgements if j.evidence.accuracy is not None), default=0.0)
@@ -169,7 +179,13 @@ class _Standard:
 
 
 def judge(
-    family: str, evidence: Sequence[Evidence], scale: float, tol: float = 1e-6, convex: bool = True, possible: Ways | None = None
+    family: str,
+    evidence: Sequence[Evidence],
+    scale: float,
+    tol: float = 1e-6,
+    convex: bool = True,
+    possible: Ways | None = None,
+    constant: float = 0.0,
 ) -> Family:
     """The verdict on a family from all its answers.
 
@@ -178,14 +194,16 @@ def judge(
     family : its id.  evidence : one entry an answer.  scale : P(0).  tol : relative, for claim and point.
     convex : False where no optimum can be claimed; the family is undecided then.
     possible : from `ways`; by default some formulation declares the problem and some specialised solver takes it.
+    constant : what every feasible point is worth: S does not count it.
 
     Returns
     -------
     Family : interval = [max lower, min upper] over all answers but the controls; agree only with an agreeing declaration and an agreeing
-        specialised solver (two declarations where no solver was run; two solvers where the problem is too large to declare), no
-        disagreement, and bounds that do not contradict each other.
+        specialised solver of other code (two declarations where no solver was run; two solvers of different code where the problem is
+        too large to declare), no disagreement, no formulation that is proven not to be equal, and bounds that do not contradict each
+        other.
     """
-    standard = _standard([e for e in evidence if not e.run.control], scale, tol)
+    standard = _standard([e for e in evidence if not e.run.control], Interval(-np.inf, np.inf, scale, constant), tol)
     proven = standard.interval
     judgements = _acquitted([_judgement(e, standard) for e in evidence])
     if not convex:
@@ -198,12 +216,13 @@ def judge(
     return replace(found, reason=f"{infinite}{reason}")
 
 
-def _standard(counted: Sequence[Evidence], scale: float, tol: float) -> _Standard:
-    """What the answers that count prove together; one finite upper bound refutes every proof that no point is feasible."""
+def _standard(counted: Sequence[Evidence], nothing: Interval, tol: float) -> _Standard:
+    """What the answers that count prove together, one finite upper bound refutes every proof that no point is feasible."""
     points = [e.point for e in counted if e.point is not None]
     lowers = [bound for point in points for bound in (point.proven.lower, point.derived_lower) if not np.isnan(bound)]
     uppers = [point.proven.upper for point in points if not np.isnan(point.proven.upper)]
-    standard = _Standard(Interval(max(lowers, default=-np.inf), min(uppers, default=np.inf), scale), tol, True)
+    proven = replace(nothing, lower=max(lowers, default=-np.inf), upper=min(uppers, default=np.inf))
+    standard = _Standard(proven, tol, True)
     excluded = any(e.claim is not None and e.claim.infeasible and standard.contradicted_by(e.claim) for e in counted)
     return replace(standard, feasible=bool(np.isfinite(standard.interval.upper)) or not excluded)
 
@@ -224,8 +243,9 @@ def _judgement(e: Evidence, standard: _Standard) -> Judgement:
         sides = [(proven.lower, "own"), (e.point.derived_lower, "derived"), *sides]
         upper = proven.upper
     lower, kind = next(((bound, kind) for bound, kind in sides if np.isfinite(bound)), (-np.inf, None))
-    width = Interval(lower, upper, standard.interval.scale).relative_width
-    return Judgement(e, agreement, claim, off, accuracy, lower, upper, kind, width, _explained(e, agreement, accuracy, standard))
+    width = replace(standard.interval, lower=lower, upper=upper).relative_width
+    explained = _explained(e, agreement, accuracy, standard)
+    return Judgement(e, agreement, claim, off, accuracy, lower, upper, kind, width, explained, _unequal(e, standard))
 
 
 def _accuracy(own: Accuracy, off: float, standard: _Standard) -> float:
@@ -286,7 +306,7 @@ def _agreement_of_own(e: Evidence, figures: tuple[float, float, float], standard
     """The agreement of an answer whose own optimum, or own point's value, is proven: it disagrees if that is proven to be another.
 
     No accuracy of a backend excuses a declaration, and none accuses it. A solver is excused by the accuracy that it admits, and either of
-    them by roundings of the numbers that are stated.
+    them by roundings of the numbers that are stated. A declaration whose optimum is proven to be another never agrees, however near it is.
     """
     claim, off, accuracy = figures
     assert e.point is not None
@@ -294,17 +314,29 @@ def _agreement_of_own(e: Evidence, figures: tuple[float, float, float], standard
         return Agreement.DISAGREES
     if e.claim is None or not accuracy <= UNSOLVED or not np.isfinite(standard.interval.relative_width):
         return Agreement.FAILED
-    return Agreement.AGREES if claim <= standard.tol and off <= standard.tol else Agreement.INACCURATE
+    agrees = claim <= standard.tol and off <= standard.tol and not _unequal(e, standard)
+    return Agreement.AGREES if agrees else Agreement.INACCURATE
+
+
+def _unequal(e: Evidence, standard: _Standard) -> float:
+    """By how much a declaration's own optimum is proven to be another than the family's, relative to S; 0 where roundings explain that."""
+    if e.run.formulation is None or e.point is None or e.point.own is None:
+        return 0.0
+    apart = _apart(e.point.own, standard.interval)
+    return apart / standard.S if apart > e.point.stated_rounding else 0.0
+
+
+def _apart(own: Interval, family: Interval) -> float:
+    """The distance of two intervals, negative where they meet."""
+    return 0.0 if (own.lower, own.upper) == (family.lower, family.upper) else max(own.lower - family.upper, family.lower - own.upper)
 
 
 def _differs(e: Evidence, accuracy: float, standard: _Standard, explained: float = 0.0) -> bool:
     """Whether an answer's own optimum or value is proven to be off by more than the tolerance, what it admits, and what is explained."""
     if e.point is None or e.point.own is None:
         return False
-    own, family = e.point.own, standard.interval
     admitted = accuracy if e.run.formulation is None else 0.0
-    apart = max(own.lower - family.upper, family.lower - own.upper)
-    return apart > max(standard.S * max(standard.tol, admitted), explained)
+    return _apart(e.point.own, standard.interval) > max(standard.S * max(standard.tol, admitted), explained)
 
 
 def _explained(e: Evidence, agreement: Agreement, accuracy: float, standard: _Standard) -> float | None:
@@ -351,15 +383,23 @@ def _verdict(judgements: Sequence[Judgement], possible: Ways) -> tuple[Verdict, 
     against = [j.evidence.run.name for j in judgements if j.agreement is Agreement.DISAGREES]
     if against:
         return Verdict.DISAGREE, f"disagreeing: {', '.join(against)}"
+    unequal = [j.evidence.run.formulation for j in judgements if j.unequal]
+    if unequal:
+        which = ", ".join(dict.fromkeys(filter(None, unequal)))
+        said = f"the proven optimum of {which} is another than the definition's"
+        return Verdict.UNDECIDED, f"not equal, although within the tolerance: {said}"
     declared = _Side("declaration", [j for j in judgements if j.evidence.run.formulation is not None], possible.undeclarable)
     solved = _Side("specialised solver", [j for j in judgements if j.evidence.run.formulation is None], possible.unsolvable)
-    if declared.agreeing and solved.agreeing:
-        return Verdict.AGREE, "a declaration and a specialised solver agree"
+    witnesses = declared.witnesses | solved.witnesses
+    if declared.agreeing and solved.agreeing and len(witnesses) >= 2:
+        return Verdict.AGREE, USUAL_RULE
     if declared.agreeing >= 2 and not solved.run:
         return Verdict.AGREE, f"two declarations agree; {solved.sentence}"
-    if solved.agreeing >= 2 and possible.too_large:
+    if len(solved.witnesses) >= 2 and possible.too_large:
         return Verdict.AGREE, "two solvers of different algorithms agree; the problem is too large to declare"
-    return Verdict.UNDECIDED, f"{declared.sentence}; {solved.sentence}"
+    alone = len(witnesses) == 1 and declared.agreeing + solved.agreeing >= 2
+    one = f"; {min(witnesses)} computed every answer that agrees: that is one witness" if alone else ""
+    return Verdict.UNDECIDED, f"{declared.sentence}; {solved.sentence}{one}"
 
 
 @dataclass(frozen=True)
@@ -384,6 +424,11 @@ class _Side:
         """How many formulations agree, by whatever backend, or how many solvers."""
         agreeing = (j.evidence.run for j in self.judgements if j.agreement is Agreement.AGREES)
         return len({run.formulation or run.solver for run in agreeing})
+
+    @property
+    def witnesses(self) -> set[str]:
+        """Whose code computed the answers that agree."""
+        return {j.evidence.run.witness for j in self.judgements if j.agreement is Agreement.AGREES}
 
     @property
     def sentence(self) -> str:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from equimargin.formulations import REGISTRY
+from equimargin.formulations.declaration import Formulation
 from equimargin.formulations.problem.base import AnyProblem
-from equimargin.solvers.registry import SOLVERS
+from equimargin.formulations.refusal import Refusal
+from equimargin.solvers.interrupt import kept_from_quitting
+from equimargin.solvers.registry import SOLVERS, Solver
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,17 @@ def ways(problem: AnyProblem) -> Ways:
     ----------
     problem : of any kind.
     """
-    refusals = [entry.refusal(problem) for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
+    refusals = [_refusal(entry, problem) for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
     too_large = bool(refusals) and all(refusal is not None and refusal.too_large for refusal in refusals)
     undeclarable = "the problem is too large to declare" if too_large else "no formulation takes the problem"
-    solvable = any(solver.refusal(problem) is None for solver in SOLVERS.values())
+    solvable = any(_refusal(solver, problem) is None for solver in SOLVERS.values())
     return Ways("" if None in refusals else undeclarable, "" if solvable else "no specialised solver takes the problem", too_large)
+
+
+def _refusal(way: Formulation | Solver, problem: AnyProblem) -> Refusal | None:
+    """Return why a formulation or a solver does not take a problem; None where it fails to say so, too, and is found out when it is run."""
+    try:
+        with kept_from_quitting():
+            return way.refusal(problem)
+    except Exception:  # a function of somebody else's may fail in any way
+        return None

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.declaration import REGISTRY, Declaration, declare
+from equimargin.formulations.declaration import REGISTRY, Declaration, Formulation, declare
 from equimargin.formulations.programs import Program, Reading, read
+from equimargin.formulations.refusal import Refusal
 from equimargin.proofs.families.family import FAMILIES
 from equimargin.proofs.families.formulation import OwnFormulation, unchanged
 from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding
@@ -22,6 +23,7 @@ from equimargin.proofs.sameness.values_read import values_read
 from equimargin.solvers.backends import program_of
 from equimargin.solvers.exact.program import Infeasible, Optimum, Outcome, Unbounded, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
+from equimargin.solvers.interrupt import kept_from_quitting
 
 Statement = str | Callable[[Any], Any]
 """A problem of data: the id of a formulation, or a function of data that returns a cvxpy problem, or a problem and its value map."""
@@ -89,8 +91,9 @@ class Stated:
         if self.value is None:
             return v if isinstance(v, float) else Fraction(v)
         try:
-            found = self.value(v)
-        except (TypeError, ArithmeticError) as reason:
+            with kept_from_quitting():
+                found = self.value(v)
+        except Exception as reason:  # whatever somebody else's map raises
             raise ValueError(f"the value map does not take {v}: {reason}") from None
         if isinstance(found, Fraction | int):
             return Fraction(found)
@@ -113,8 +116,9 @@ class Stated:
             return Fraction(1), Fraction(0)
         at = self.program.stated(self.outcome.value) if isinstance(self.outcome, Optimum) else Fraction(1)
         try:
-            first, second, third = (self.value(at + k) for k in range(3))
-        except (TypeError, ArithmeticError):
+            with kept_from_quitting():
+                first, second, third = (self.value(at + k) for k in range(3))
+        except Exception:  # as in `mapped`
             return None
         if not all(isinstance(v, Fraction) for v in (first, second, third)) or third - second != second - first or first == second:
             return None
@@ -156,17 +160,31 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
             raise KeyError(f"unknown formulation {statement!r}")
         entry = REGISTRY[statement]
         posed = FAMILIES[entry.family](data) if isinstance(entry, OwnFormulation) else data
-        refusal = entry.refusal(posed)
+        refusal = _refusal(entry, posed)
         if refusal is not None:
             raise Refused(f"{statement} is not stated there: {refusal}")
     try:
-        with values_read() as names:
+        with kept_from_quitting(), values_read() as names:
             problem, value = _built(statement, posed, reading)
     except Exception as failure:  # whatever somebody else's function raises
         raise ValueError(f"{name_of(statement)} fails with {type(failure).__name__}: {failure}") from failure
     if not hasattr(problem, "get_problem_data"):
         raise NoProblem(f"{name_of(statement)} returns no cvxpy problem, but {type(problem).__name__}")
     return Stated(problem, value, reading, clock, frozenset(names))
+
+
+def _refusal(entry: Formulation, posed: Any) -> Refusal | None:
+    """Return why a formulation does not take data.
+
+    Raises
+    ------
+    ValueError : it fails to say so.
+    """
+    try:
+        with kept_from_quitting():
+            return entry.refusal(posed)
+    except Exception as failure:  # as below
+        raise ValueError(f"{entry.id} fails with {type(failure).__name__}: {failure}") from failure
 
 
 def _built(statement: Statement, posed: Any, reading: Reading) -> tuple[Any, Callable[[Any], Any] | None]:

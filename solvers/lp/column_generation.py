@@ -74,6 +74,7 @@ def large(problem: OneNormProblem) -> bool:
     "column_generation",
     algorithm="columns by their prices and rows in groups, for linear programs",
     families=("rvm", "rank.onenorm", "svm.onenorm", "svm.nobias_onenorm"),
+    library="HIGHS",
     needs=NEEDS,
     first=large,
 )

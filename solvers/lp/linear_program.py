@@ -57,6 +57,7 @@ def entries(problem: OneNormProblem) -> int:
     "linear_program",
     algorithm="the dual simplex method of HiGHS on the whole linear program",
     families=("rvm", "rank.onenorm", "svm.onenorm", "svm.nobias_onenorm"),
+    library="HIGHS",
     needs=NEEDS,
 )
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:

@@ -43,6 +43,8 @@ FAMILIES_OF: Mapping[str, Callable[[Any], tuple[str, ...]]] = {
 """The families of scikit-learn's estimators whose problems are ours; LinearSVC has a penalised bias or none."""
 KNOWING_W_ALONE = ("LinearSVC",)
 """Those of them that have linear kernels only."""
+LIBRARIES_OF = {"SVC": "LIBSVM", "SVR": "LIBSVM", "LinearSVC": "LIBLINEAR"}
+"""The libraries that compute in scikit-learn's estimators: two of one library are one witness."""
 MOST_STEPS = 1_000_000
 """Steps, at most, of scikit-learn's SVC and SVR, which have no limit of their own: at a small tolerance they may go on for ever."""
 MOST_SWEEPS = 100_000
@@ -59,7 +61,7 @@ def from_estimator(
     name: str | None = None,
     algorithm: str = "an estimator with scikit-learn's API",
     linear: bool = False,
-) -> Solver:
+) -> Entry[MarginProblem]:
     """A solver that fits an estimator of scikit-learn's kind, and reads its coefficients or its decision values.
 
     Parameters
@@ -88,7 +90,7 @@ def from_estimator(
     def fit(problem: MarginProblem, limits: Limits) -> Any:
         return _fitted(name or kind, clone(estimator) if made else estimator(problem), problem, limits)
 
-    return _solver(name or kind, fit, families, algorithm, linear or kind in KNOWING_W_ALONE)
+    return _solver(name or kind, fit, families, algorithm, linear or kind in KNOWING_W_ALONE, library=LIBRARIES_OF.get(kind, ""))
 
 
 def from_fit(fit: Callable[[Any, Array, float], Any], families: Sequence[str], name: str | None = None) -> Solver:
@@ -125,7 +127,8 @@ def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
     try:
         from libsvm import svmutil
     except ImportError:
-        return from_estimator(lambda problem: _svc(problem, tol), families, name, "LIBSVM, scikit-learn's copy of it")
+        copied = from_estimator(lambda problem: _svc(problem, tol), families, name, "LIBSVM, scikit-learn's copy of it")
+        return replace(copied, library="LIBSVM")
 
     def train(problem: MarginProblem) -> dict[str, Any]:
         kind = f"-s 3 -p {problem.rows.epsilon!r}" if isinstance(problem.rows, Tube) else "-s 0"
@@ -136,7 +139,7 @@ def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
         saved = _saved(svmutil.svm_save_model, model)
         return _expansion(problem, saved.support, saved.coefficients, saved.b)
 
-    return _solver(name, train, families, "LIBSVM, by its own interface", weights=UNWEIGHTED)
+    return _solver(name, train, families, "LIBSVM, by its own interface", weights=UNWEIGHTED, library="LIBSVM")
 
 
 def liblinear(tol: float = 1e-9, name: str = "liblinear") -> Solver:
@@ -153,7 +156,8 @@ def liblinear(tol: float = 1e-9, name: str = "liblinear") -> Solver:
         from liblinear import liblinearutil
     except ImportError:
         copy = "LIBLINEAR, scikit-learn's copy of it"
-        return from_estimator(lambda problem: _linear_svc(problem, tol), families, name, copy, linear=True)
+        copied = from_estimator(lambda problem: _linear_svc(problem, tol), families, name, copy, linear=True)
+        return replace(copied, library="LIBLINEAR")
 
     def train(problem: MarginProblem) -> Any:
         bias = 1 if problem.explicit is not None and problem.explicit.constant else -1
@@ -161,12 +165,19 @@ def liblinear(tol: float = 1e-9, name: str = "liblinear") -> Solver:
         model = _saved(liblinearutil.save_model, liblinearutil.train(problem.rows.y, problem.X, options))
         return model.w if bias < 0 else (model.w, model.b)
 
-    return _solver(name, train, families, "LIBLINEAR, by its own interface", linear=True, weights=UNWEIGHTED)
+    own = "LIBLINEAR, by its own interface"
+    return _solver(name, train, families, own, linear=True, weights=UNWEIGHTED, library="LIBLINEAR")
 
 
 def _solver(
-    name: str, function: Callable[..., Any], families: tuple[str, ...], algorithm: str, linear: bool = False, weights: str = ""
-) -> Solver:
+    name: str,
+    function: Callable[..., Any],
+    families: tuple[str, ...],
+    algorithm: str,
+    linear: bool = False,
+    weights: str = "",
+    library: str = "",
+) -> Entry[MarginProblem]:
     """A reference for problems with a label or a target a point; weights : why it does not take weights of the rows, if it does not."""
 
     def also(problem: MarginProblem) -> Refusal | None:
@@ -193,7 +204,7 @@ def _solver(
         features_at_any_size=linear,
         also=also,
     )
-    return Entry(name, function, algorithm, families, needs, reference=True, first=lambda problem: False)
+    return Entry(name, function, algorithm, families, needs, reference=True, first=lambda problem: False, library=library)
 
 
 def _kept(problem: MarginProblem) -> Index:

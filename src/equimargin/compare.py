@@ -30,11 +30,11 @@ from equimargin.formulations.numeric.arguments import did_you_mean, number, show
 from equimargin.formulations.numeric.jit import seconds_of_compiling
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.refusal import Refusal
-from equimargin.proofs import Agreement, Evidence, Family, Verdict, examine, examine_solution, judge
+from equimargin.proofs import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
 from equimargin.proofs.referee import Ways, failed, skipped, stable, ways
 from equimargin.report.comparison import Comparison
 from equimargin.solvers import BACKENDS, SOLVERS, Limits, Solver, Status, solve_declaration
-from equimargin.solvers.interrupt import interruptible
+from equimargin.solvers.interrupt import interruptible, kept_from_quitting
 from equimargin.solvers.registry import takes
 from equimargin.solvers.threads import one_thread
 
@@ -52,7 +52,9 @@ With the start of Python, libraries and kernels that are loaded, it is less than
 say, and nobody waits longer for others who say it, too."""
 LAST_ALLOWANCE = 0.5
 """CPU seconds that an answer may take, once it is begun, however little its family has left: less would stop most of them for nothing."""
-STOPPED_TOGETHER = f"stopped: the family agrees, and has used up its part of {TOGETHER:g} s of CPU time (--patient waits)"
+STOPPED = "stopped"
+"""What every reason begins with that tells of an answer which was stopped for another reason than the time limit of one answer."""
+STOPPED_TOGETHER = f"{STOPPED}: the family agrees, and has used up its part of {TOGETHER:g} s of CPU time (--patient waits)"
 """What is said of an answer that takes what its family has left."""
 NOT_BEGUN = f"the family agrees, and has used up its part of {TOGETHER:g} s of CPU time; --patient runs them"
 """What is said of the answers that are not begun then."""
@@ -164,8 +166,25 @@ class Job:
         return SOLVERS[self.solver] if self.given is None else self.given
 
     @property
+    def library(self) -> str:
+        """Whose code solves it, by a backend's name where it is one; empty where that is the code of a specialised solver itself."""
+        return self.solver if self.formulation is not None else str(getattr(self.specialised, "library", ""))
+
+    @property
+    def is_willing(self) -> bool:
+        """Whether it can be run, as far as that is known: one whose functions fail says so when it is run."""
+        try:
+            return self.refusal is None
+        except Exception:  # a function of somebody else's may fail in any way
+            return True
+
+    @property
     def refusal(self) -> Refusal | None:
         """Why it cannot be run, or None."""
+        with kept_from_quitting():
+            return self._refusal()
+
+    def _refusal(self) -> Refusal | None:
         return self.specialised.refusal(self.problem) if self.formulation is None else REGISTRY[self.formulation].refusal(self.problem)
 
     @property
@@ -183,7 +202,7 @@ class Job:
         where other programs want the cores, and times of answers could not be compared.
         """
         try:
-            with one_thread():
+            with kept_from_quitting(), one_thread():
                 return self._examined(allowed)
         except Exception as failure:
             return failed(self.problem.family, self.formulation, self.solver, self.control, failure)
@@ -226,7 +245,9 @@ class Job:
         compiling = seconds_of_compiling() - before
         found = examine_solution(self.problem, solution)
         reason = allowed.reason if allowed.reason and solution.status is Status.TIME_LIMIT else solution.reason
-        return replace(found, run=replace(found.run, reason=reason, compile_seconds=compiling))
+        within = "" if solution.solver == self.solver else f" (computed by {solution.solver})"
+        named = replace(found.run, solver=self.solver, library=self.library)
+        return replace(found, run=replace(named, reason=f"{reason}{within}", compile_seconds=compiling))
 
     def _enter(self) -> None:
         """Register the formulation or the solver by importing its module: another process knows only those of the project.
@@ -307,7 +328,8 @@ def comparisons(problem: Any, *more: Any, **how: Unpack[HowToCompare]) -> Iterat
     settings: dict[str, Any] = {"tol": float(tol), "agree_tol": float(agree_tol), "time_limit": float(time_limit), "total_time": total_time}
     compared = [*names, *(solver.name for solver in given)]
     settings |= {"patient": asked_for.get("patient", False), "formulations": sorted(ids), "solvers": compared}
-    return _Work(groups, settings, asked, _left_out(problems, names, asked)).results(jobs)
+    left_out = (*_left_out(problems, names, asked), *_without_an_answer(groups, formulations, asked, given))
+    return _Work(groups, settings, asked, left_out).results(jobs)
 
 
 def _named(first: Any, more: Sequence[Any], how: HowToCompare) -> HowToCompare:
@@ -384,8 +406,12 @@ class _Group:
     """The formulations that a backend has an agreeing answer to."""
     solved: bool = False
     """Whether a specialised solver agrees."""
+    agreeing: list[Judgement] = field(default_factory=list)
+    """The judgements of all answers that agree, controls left out."""
     agrees: bool = False
     """Whether the verdict is that all agree, which further answers can only contradict."""
+    waited_for: set[bool] = field(default_factory=set)
+    """Whether a declaration (False), or a solver (True), has had the whole time limit of an answer without agreeing."""
     until: float | None = None
     """CPU seconds of the comparison at which its part of them is used up; None until it has begun with further answers."""
 
@@ -393,7 +419,7 @@ class _Group:
         """The verdict on what there is, in the order of the jobs; with the last answer comes what is the same at every optimum."""
         found = [self.evidence[place] for place in sorted(self.evidence)]
         problem = self.problem
-        verdict = judge(problem.family, found, problem.scale, self.agree_tol, problem.convex, self.possible)
+        verdict = judge(problem.family, found, problem.scale, self.agree_tol, problem.convex, self.possible, problem.constant)
         same = stable(problem, found) if len(found) == len(self.jobs) and not problem.doubt else None
         return replace(verdict, note=problem.note, doubt=problem.doubt, has_features=problem.has_features, stable=same)
 
@@ -402,11 +428,13 @@ class _Group:
         self.evidence[place] = found
         family, job = self.judged(), self.jobs[place]
         self.agrees = family.verdict is Verdict.AGREE
-        agreeing = [j for j in family.judgements if j.agreement is Agreement.AGREES]
-        self.solved = any(j.evidence.run.formulation is None for j in agreeing)
-        self.answered = {j.evidence.run.formulation or "" for j in agreeing}
+        self.agreeing = [j for j in family.judgements if j.agreement is Agreement.AGREES and not j.evidence.run.control]
+        self.solved = any(j.evidence.run.formulation is None for j in self.agreeing)
+        self.answered = {j.evidence.run.formulation or "" for j in self.agreeing}
         if patient:
             return family
+        if found.run.status is Status.TIME_LIMIT and not found.run.reason.startswith(STOPPED):
+            self.waited_for.add(job.formulation is None)
         if found.run.reason == STOPPED_TOGETHER:
             self.until = 0.0  # what it had left is used up
         if self.allowed is not None and job.formulation and found.run.reason == self.allowed.reason:
@@ -416,8 +444,15 @@ class _Group:
         return family
 
     def limit_of(self, job: Job) -> Allowance | None:
-        """What a job is allowed beside others; None for the usual limits, as of the solver without whose answer there is no verdict."""
-        return self.allowed if not job.control and (job.formulation is not None or self.solved) else None
+        """What a job is allowed beside others; None for the usual limits, as of an answer without which there is no verdict."""
+        return None if job.control or self._is_witness(job) else self.allowed
+
+    def _is_witness(self, job: Job) -> bool:
+        """Whether the verdict waits for an answer of the job's kind, and none of that kind has had the whole time limit in vain."""
+        solver = job.formulation is None
+        missing = not (self.solved if solver else self.answered - {""})
+        alone = len({j.evidence.run.witness for j in self.agreeing}) < 2
+        return not self.agrees and (missing or alone) and solver not in self.waited_for
 
     def turn(self, place: int) -> int:
         """When it is a job's turn among those of its family.
@@ -436,10 +471,16 @@ class _Group:
 
     @cached_property
     def _firsts(self) -> dict[bool, int]:
-        """The places of the first solver (True) and of the first declaration (False), as far as any can be run."""
-        willing = [at for at, job in enumerate(self.jobs) if not job.control and job.refusal is None]
+        """The places of the first solver (True) and of the first declaration (False), as far as any can be run.
+
+        That is a declaration by another library than the solver's, where there is one: two runs of one library are one witness.
+        """
+        willing = [at for at, job in enumerate(self.jobs) if not job.control and job.is_willing]
         willing.sort(key=lambda at: (self.jobs[at].is_reference, self.jobs[at].preference, at))
-        return {self.jobs[at].formulation is None: at for at in reversed(willing)}
+        solver = next((at for at in willing if self.jobs[at].formulation is None), None)
+        declared = [at for at in willing if self.jobs[at].formulation is not None]
+        declared.sort(key=lambda at: solver is not None and self.jobs[at].library == self.jobs[solver].library)
+        return {self.jobs[at].formulation is None: at for at in [*declared[:1], solver] if at is not None}
 
     @property
     def waiting(self) -> int:
@@ -524,6 +565,9 @@ class _Work:
             left = self._left()
             if left <= 0:
                 return
+            if not job.is_willing:  # its reason is the problem's, and no budget
+                yield which, place, job, Allowance(self.settings["time_limit"])
+                continue
             formulation = group.stopped_on(job)
             if formulation:
                 yield which, place, job, f"{job.solver} was stopped on {formulation}; --patient runs it"
@@ -640,6 +684,27 @@ def _left_out(problems: Sequence[AnyProblem], names: Sequence[str], asked: set[s
         for name in names
         if name not in suited(problem, names, asked)
     )
+
+
+def _without_an_answer(
+    groups: Sequence[_Group], formulations: str | Sequence[str], asked: set[str], given: Sequence[Solver]
+) -> Iterator[str]:
+    """Yield why solvers and formulations that were asked for by their own names, or handed in, are for none of the problems."""
+    jobs = [job for group in groups for job in group.jobs]
+    compared = dict.fromkeys(group.problem.family for group in groups)
+    answering = {job.solver for job in jobs}
+    by_name = [SOLVERS[name] for name in SOLVERS if name.upper() in asked]
+    for solver in (*by_name, *given):
+        if solver.name not in answering:
+            yield f"{solver.name} is for {', '.join(solver.families)}, and compared is {', '.join(compared)}"
+    wanted = {name.lower() for name in ([formulations] if isinstance(formulations, str) else formulations)}
+    declared = {job.formulation for job in jobs}
+    for id, entry in REGISTRY.items():
+        if id.lower() in wanted and id not in declared:
+            if entry.family not in compared:
+                yield f"{id} declares {entry.family}, and compared is {', '.join(compared)}"
+            else:
+                yield f"{id} is {'a control (--include-controls)' if entry.control else 'for backends, and none was asked for'}"
 
 
 def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> list[str]:

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -57,7 +58,9 @@ from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.own.instances import Refutation, check_own_formulation, check_own_solver
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
 from equimargin.proofs.families import OwnFormulation, OwnProblem
+from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status, solve, solve_declaration
+from equimargin.solvers.interrupt import Quit, kept_from_quitting
 from equimargin.solvers.registry import Entry, takes
 
 try:
@@ -447,6 +450,17 @@ def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: 
     return _of_family(family, X, np.digitize(score, np.quantile(score, [0.3, 0.7])).astype(np.float64), C, kernel)
 
 
+@contextmanager
+def _conforming() -> Iterator[None]:
+    """Turn an exit that what is checked asks for into a failed check."""
+    try:
+        with kept_from_quitting():
+            yield
+    except Quit as ended:
+        raise AssertionError(what_was_raised(ended)) from ended
+
+
+@_conforming()
 def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
     """Check a declared formulation on small problems of its family with three kernels.
 
@@ -543,6 +557,7 @@ KERNELS = {"linear()": linear(), "rbf(0.4)": rbf(0.4), "polynomial(2, 0.5, 1.0)"
 """The kernels that a solver is checked with, by how they are written."""
 
 
+@_conforming()
 def check_solver(solver: str | Solver) -> None:
     """Check a specialised solver on small problems of its families that it does not refuse, with three kernels.
 
@@ -709,8 +724,9 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     module, _, name = arguments[0].rpartition(":")
     try:
-        check = _named(module, name)
-    except (ImportError, AttributeError, KeyError) as error:
+        with kept_from_quitting():
+            check = _named(module, name)
+    except (ImportError, Quit, AttributeError, KeyError) as error:
         print(f"{arguments[0]} cannot be found: {error}")
         return 2
     try:

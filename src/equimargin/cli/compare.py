@@ -166,7 +166,7 @@ def compare(
     A family from elsewhere, of a plug-in or of `list families`, is compared by its name: --family ID with a file of its own data, or with
     --draw SEED.
 
-    Exit status: 0 every family agrees; 1 an answer disagrees; 2 bad usage or input; 3 nothing was solved; 4 a family is undecided;
+    Exit status: 0 every family agrees; 1 a family disagrees; 2 bad usage or input; 3 nothing was solved; 4 a family is undecided;
     130 interrupted by Ctrl-C or --total-time: what there is is printed and written.
     """
     with sentences(), writing(json, csv, html, certify) as write:

@@ -20,6 +20,7 @@ from equimargin.proofs.families.completion import completed
 from equimargin.proofs.families.family import FAMILIES, OwnFamily
 from equimargin.proofs.families.problem import described
 from equimargin.proofs.referee.evidence import what_was_raised
+from equimargin.solvers.interrupt import kept_from_quitting
 from equimargin.solvers.registry import Entry
 from equimargin.solvers.solution import Limits
 
@@ -178,7 +179,7 @@ def value_complaint(entry: OwnFormulation, problem: OwnProblem) -> str:
         return ""
     own, due = problem.optimum(entry.id), problem.optimum()
     apart = max(own.lower - due.upper, due.lower - own.upper)
-    differs = apart > max(DIFFERENT * max(own.interval.size, due.interval.size), problem.rounding(entry.id))
+    differs = apart > max(DIFFERENT * due.interval.size, problem.rounding(entry.id))
     return f"{entry.id} is worth {own} where {problem.definition.id} is worth {due}" if differs else ""
 
 
@@ -241,7 +242,8 @@ def _smallest(family: OwnFamily, complaint: Callable[[OwnProblem], str], example
         return bool(said)
 
     try:
-        hypothesis.find(strategy_of(family), refutes, settings=_settings(examples), random=Random(seed))
+        with kept_from_quitting():
+            hypothesis.find(strategy_of(family), refutes, settings=_settings(examples), random=Random(seed))
     except hypothesis.errors.NoSuchExample:
         return None
     return found[-1]
@@ -256,7 +258,8 @@ def _each(family: OwnFamily, use: Callable[[Any], None], examples: int, seed: in
     def run(data: Any) -> None:
         use(data)
 
-    run()
+    with kept_from_quitting():
+        run()
 
 
 def _settings(examples: int) -> hypothesis.settings:

@@ -17,6 +17,8 @@ from importlib import import_module
 from importlib.metadata import Distribution, EntryPoint, distributions, entry_points
 from pathlib import Path
 
+from equimargin.solvers.interrupt import kept_from_quitting
+
 GROUP = "equimargin.plugins"
 """The entry-point group of plug-ins."""
 COMING_ALONG = {
@@ -65,8 +67,9 @@ def load_installed() -> Iterator[str]:
         if not module or module in LOADED:
             continue
         try:
-            import_module(module)
-        except (Exception, SystemExit) as failure:  # somebody else's module may fail in any way
+            with kept_from_quitting():
+                import_module(module)
+        except Exception as failure:  # somebody else's module may fail in any way
             LOADED[module] = Plugin(module, origin, _sentence(failure))
             yield f"the plug-in {point.name} ({origin}) is left out: {LOADED[module].failure}"
         else:
@@ -100,8 +103,9 @@ def load(name: str) -> None:
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))  # other processes get the path, and import the module in the same way
     try:
-        found = import_module(module)
-    except (Exception, SystemExit) as failure:  # somebody else's module may fail in any way
+        with kept_from_quitting():
+            found = import_module(module)
+    except Exception as failure:  # somebody else's module may fail in any way
         raise ValueError(f"the plug-in {name} cannot be loaded: {_sentence(failure)}") from failure
     where = getattr(found, "__file__", None)
     if path.suffix == ".py" and (where is None or not path.samefile(where)):

@@ -12,7 +12,7 @@ from typing import Any
 
 from equimargin import __version__
 from equimargin.formulations.problem import AnyProblem, Problem
-from equimargin.proofs import Agreement, Family, Verdict
+from equimargin.proofs import Family, Verdict
 from equimargin.proofs.certificate import certificate_of_family, write
 from equimargin.proofs.families import OwnProblem
 from equimargin.proofs.program_certificate import certificate_of_definition
@@ -60,14 +60,14 @@ class Comparison:
 
     @property
     def agree(self) -> bool:
-        """Whether every family's verdict is agree and nothing that was run disagrees, controls included."""
+        """Whether every family's verdict is agree, and nothing that was run disagrees but controls, which are wrong on purpose."""
         return bool(self.families) and self.exit_code == 0
 
     @property
     def exit_code(self) -> int:
-        """0 every verdict is agree; 1 something disagrees, a control included; 3 nothing was solved; 4 a family is undecided."""
-        judgements = [j for family in self.families for j in family.judgements]
-        if any(j.agreement is Agreement.DISAGREES for j in judgements):
+        """0 every verdict is agree; 1 a family disagrees; 3 nothing was solved; 4 a family is undecided. Controls do not count."""
+        judgements = [j for family in self.families for j in family.judgements if not j.evidence.run.control]
+        if any(family.verdict is Verdict.DISAGREE for family in self.families):
             return 1
         if not any(solved(j) for j in judgements):
             return 3
@@ -90,6 +90,7 @@ class Comparison:
             "stopped": self.interrupted,
             "seconds": self.seconds,
             "planned": self.total,
+            "left_out": list(self.left_out),
             "answers": self.answers,
             "families": [summary(family) for family in self.families],
             "agree": self.agree,

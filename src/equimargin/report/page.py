@@ -17,6 +17,7 @@ import numpy as np
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement, Family, Judgement, Verdict
+from equimargin.proofs.referee.judgement import USUAL_RULE
 from equimargin.report.records import solved
 from equimargin.solvers import Status
 
@@ -141,9 +142,13 @@ def remarks(family: Family, missing: int) -> list[str]:
     missing : how many answers are still to come.
     """
     sentences = [f"{who}: {reason}" for reason, who in _reasons(family.judgements)]
+    sentences += _nearly_equal(family)
     if family.verdict is not Verdict.AGREE and not missing:
         said = (f"{str(family.verdict).upper()}: {family.reason}.", family.advice, _advice(family))
         sentences.append(" ".join(filter(None, said)))
+    if family.verdict is Verdict.AGREE and not missing and not family.reason.endswith(USUAL_RULE):
+        sentences.append(f"AGREE: {family.reason}.")
+    sentences += _controls(family)
     if family.note and not missing:
         sentences.append(f"Read: {family.note}.")
     if family.doubt and not missing:
@@ -313,6 +318,30 @@ def _reasons(judgements: Iterable[Judgement]) -> Iterator[tuple[str, str]]:
         yield reason, _together(who)
 
 
+def _nearly_equal(family: Family) -> Iterator[str]:
+    """Yield a sentence about every formulation that agrees although its exact optimum is not the definition's to the last digit."""
+    agreeing = [j.evidence for j in family.judgements if j.agreement is Agreement.AGREES]
+    differences = {e.run.formulation: e.point.difference for e in agreeing if e.point is not None and e.point.difference}
+    for formulation, difference in differences.items():
+        where = f"{_short(family.id, formulation or '')} is not equal to the last digit"
+        yield f"{where}: its exact optimum is {difference:.1e} off the definition's, which roundings of its numbers explain"
+
+
+def _controls(family: Family) -> Iterator[str]:
+    """Yield a sentence about the controls that disagree, and one about those that these data do not tell apart from the family."""
+    judged: dict[str, set[Agreement]] = {}
+    for j in family.judgements:
+        if j.evidence.run.control:
+            judged.setdefault(_short(family.id, j.evidence.run.formulation or ""), set()).add(j.agreement)
+    refuted = [name for name, found in judged.items() if Agreement.DISAGREES in found]
+    alike = [name for name, found in judged.items() if Agreement.DISAGREES not in found and Agreement.AGREES in found]
+    if refuted:
+        yield f"Wrong on purpose, and {'disagrees' if len(refuted) == 1 else 'disagree'} as it must be: {', '.join(refuted)}."
+    if alike:
+        has = "has" if len(alike) == 1 else "have"
+        yield f"Wrong on purpose, and not told apart by these data: {', '.join(alike)} {has} the optimum of the family here."
+
+
 def _together(names: Sequence[str]) -> str:
     """Runs "A on x", "A on y" become "A on x, y"."""
     by_solver: dict[str, list[str]] = {}
@@ -352,6 +381,10 @@ def _advice(family: Family) -> str:
         return f"Off, relative to the optimum: {figures}. {other}"
     if family.verdict is Verdict.DISAGREE:
         return "This is an error of the project: please report it with the data."
+    if any(j.unequal for j in family.judgements if not j.evidence.run.control):
+        return ""  # the family says itself what is to be done
+    if "one witness" in family.reason:
+        return "Ask for a backend or a solver of other code, too."
     if "not positive semidefinite" in family.reason:
         return "Take another kernel."
     if re.search("was asked for|were asked for|was skipped", family.reason):

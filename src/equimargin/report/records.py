@@ -70,6 +70,7 @@ def record(family: Family, judgement: Judgement) -> dict[str, Any]:
         "solve_seconds": run.solve_seconds,
         "iterations": run.iterations,
         "reason": run.reason,
+        "control": run.control,
     }
 
 
@@ -82,6 +83,7 @@ def summary(family: Family) -> dict[str, Any]:
         "upper": _finite(family.interval.upper),
         "relative_width": _finite(family.interval.relative_width),
         "verdict": str(family.verdict),
+        "reason": family.reason,
         "note": "; ".join(filter(None, (family.note, family.doubt))),
         "stable_labels": None if family.stable is None else family.stable.labels,
         "stable_multipliers": None if family.stable is None else family.stable.rows,

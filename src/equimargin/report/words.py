@@ -12,8 +12,9 @@ optimum     The digits that are printed are proven: both ends of an interval
             that certainly holds the optimum of the given numbers round to
             them. It comes from weak duality, with every rounding error
             counted; "width" is its relative width.
-AGREE       A formulation and a specialised solver give that optimum, and no
-            answer contradicts it.
+AGREE       A formulation and a specialised solver of other code give that
+            optimum, and no answer contradicts it. Where another rule gives the
+            verdict, the page says which.
 DISAGREE    An answer solved its own problem well, and its value or its point
             is not the family's: a formulation is wrong, or a solver is.
 UNDECIDED   Too few answers agree. The sentence under the block says why, and
@@ -42,7 +43,7 @@ answers share what is left of 7 s of CPU time; those that take more are stopped
 or not begun. --patient turns both off. The status that a solver reports of
 itself is never believed.
 
-Exit status: 0 every family agrees; 1 an answer disagrees; 2 bad usage or input;
+Exit status: 0 every family agrees; 1 a family disagrees; 2 bad usage or input;
 3 nothing was solved; 4 a family is undecided; 130 interrupted by Ctrl-C or
 --total-time.
 """

@@ -15,6 +15,7 @@ from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Tube
 from equimargin.proofs.families.family import FAMILIES as OWN
 from equimargin.proofs.sameness import Statement, name_of
+from equimargin.solvers.interrupt import kept_from_quitting
 from equimargin.testing import margin_problems
 
 MAX_POINTS = 3
@@ -120,7 +121,8 @@ def drawn(data: Any, examples: int, seed: int) -> list[Any]:
         found.setdefault(key(instance), instance)
 
     try:
-        collect()
+        with kept_from_quitting():
+            collect()
     except Exception as failure:  # whatever somebody else's strategy raises
         raise ValueError(f"the strategy draws no data: {type(failure).__name__}: {failure}") from failure
     return sorted(found.values(), key=lambda instance: -size(instance))

@@ -9,6 +9,7 @@ from typing import Any
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.numeric.arguments import did_you_mean
 from equimargin.proofs.sameness import Statement
+from equimargin.solvers.interrupt import kept_from_quitting
 
 
 def statement(text: str) -> Statement:
@@ -68,6 +69,7 @@ def _imported(name: str) -> Any:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        return import_module(name)
+        with kept_from_quitting():
+            return import_module(name)
     except Exception as failure:  # whatever somebody else's module raises
         raise ValueError(f"the module {name!r} cannot be imported: {type(failure).__name__}: {failure}") from failure

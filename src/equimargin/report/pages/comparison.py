@@ -114,11 +114,11 @@ def _shortened(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _overview(family: Family, missing: int, ended: bool) -> list[Cell]:
     """The row of a family: what is proven of its optimum, and who was fastest."""
     digits, count = proven_digits(family.interval)
-    agreeing = [j for j in family.judgements if j.agreement is Agreement.AGREES and j.evidence.run.solve_seconds is not None]
-    fastest = min(agreeing, key=lambda j: j.evidence.run.solve_seconds or 0.0, default=None)
+    right = [j for j in family.judgements if j.agreement is Agreement.AGREES and not j.evidence.run.control]
+    timed = [j for j in right if j.evidence.run.solve_seconds is not None]
+    fastest = min(timed, key=lambda j: j.evidence.run.solve_seconds or 0.0, default=None)
     seconds = None if fastest is None else fastest.evidence.run.solve_seconds
     how = standing(family, missing, ended)
-    right = family.count(Agreement.AGREES)
     run = sum(family.count(agreement) for agreement in Agreement if agreement is not Agreement.SKIPPED)
     return [
         Cell(family.id, family.id, "word"),
@@ -126,7 +126,7 @@ def _overview(family: Family, missing: int, ended: bool) -> list[Cell]:
         Cell(digits or (optimum(family) if family.judgements else ""), family.interval.upper if digits else ""),
         Cell(str(count) if count else "", count or ""),
         Cell(f"{family.interval.relative_width:.0e}" if digits else "", family.interval.relative_width if digits else ""),
-        Cell(f"{right} of {run}" if run else "", right / run if run else ""),
+        Cell(f"{len(right)} of {run}" if run else "", len(right) / run if run else ""),
         Cell(fastest.evidence.run.name.removeprefix("solver by ") if fastest else "", fastest.evidence.run.name if fastest else "", "word"),
         Cell("" if seconds is None else f"{seconds:.3g}", "" if seconds is None else seconds),
     ]

@@ -1,0 +1,234 @@
+"""Whose answers a comparison judges: entries by their names, functions that quit, controls, witnesses and what was asked for in vain."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from equimargin import compare
+from equimargin.compare import Comparison, Job
+from equimargin.formulations import REGISTRY, MarginProblem, classification, one_norm_classification, polynomial
+from equimargin.own import OwnFamily, family
+from equimargin.own.instances import check_own_formulation, check_own_solver
+from equimargin.proofs import Agreement, Verdict
+from equimargin.proofs.families import OwnFormulation
+from equimargin.proofs.families.family import FAMILIES
+from equimargin.sameness import same
+from equimargin.solvers import SOLVERS, Needs, Status, solve
+from equimargin.solvers.interrupt import Quit, kept_from_quitting
+from equimargin.solvers.registry import Entry
+from equimargin.testing import check_solver
+from narrow import as_a
+
+MODULE = sys.modules["equimargin.compare"]
+X, Y = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]), [1, -1, -1, 1]
+QUITS = (lambda: sys.exit(0), lambda: _raise(KeyboardInterrupt()), lambda: _raise(BaseException("odd")))
+"""Ways in which a function may end Python, or try to."""
+
+
+def _raise(failure: BaseException) -> None:
+    raise failure
+
+
+def entry(name: str, function: Any, families: tuple[str, ...] = ("svm.soft",), also: Any = lambda problem: None) -> Entry[MarginProblem]:
+    """A solver that is handed to `compare`, and entered nowhere."""
+    return Entry(name, function, "made for a test", families, Needs(MarginProblem, also=also), True, lambda problem: False)
+
+
+def said(found: Comparison) -> dict[str, tuple[Agreement, str]]:
+    """Agreement and reason of every answer, by its formulation or its solver."""
+    judged = [j for each in found.families for j in each.judgements]
+    return {j.evidence.run.formulation or j.evidence.run.solver: (j.agreement, j.evidence.run.reason) for j in judged}
+
+
+@pytest.mark.parametrize("quits", QUITS)
+@pytest.mark.parametrize("where", ["run", "refusal"])
+def test_compare_with_a_solver_that_quits_has_a_failed_answer(quits: Any, where: str) -> None:
+    if where == "run":
+        wrong = entry("quits", lambda problem: quits())
+    else:
+        wrong = entry("quits", lambda problem: None, also=lambda problem: quits())
+    found = compare(classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=["CLARABEL", "smo", wrong])
+    agreement, reason = said(found)["quits"]
+    assert agreement is Agreement.FAILED
+    assert "stopped by an exception: Quit: it raises" in reason
+    assert "test_whose_answers.py" in reason
+    assert found.exit_code == 0  # that of the others, which agree
+    with pytest.raises(AssertionError, match="Quit: it raises|raises Quit"):
+        check_solver(wrong)
+
+
+@pytest.fixture
+def quitting() -> Iterator[Any]:
+    """A function that makes a family in which one of its parts quits."""
+
+    def make(part: str, quits: Any) -> OwnFamily:
+        from hypothesis import strategies as st
+
+        def quit_if(this: str) -> None:
+            if part == this:
+                quits()
+
+        made = family("test.quitting", st.just({"end": 1.0}))
+
+        @made.formulation("primal")
+        def primal(d: Any) -> Any:
+            x = cp.Variable(name="x")
+            return cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= d["end"]])
+
+        @made.formulation("other", value=lambda v, d: (quit_if("value"), v)[1], applies=lambda d: quit_if("applies"))
+        def other(d: Any) -> Any:
+            quit_if("formulation")
+            return primal(d)
+
+        @made.solver("solver", applies=lambda d: quit_if("needs"))
+        def solving(d: Any) -> Any:
+            quit_if("solver")
+            return {"x": 1.0}
+
+        return made
+
+    yield make
+    for id in [id for id, known in REGISTRY.items() if known.family == "test.quitting"]:
+        del REGISTRY[id]
+    SOLVERS.__delitem__("test.quitting.solver")
+    del FAMILIES["test.quitting"]
+
+
+@pytest.mark.parametrize("quits", QUITS)
+@pytest.mark.parametrize("part", ["formulation", "value", "applies", "solver", "needs"])
+def test_a_family_of_which_a_part_quits_has_failed_answers(quitting: Any, part: str, quits: Any) -> None:
+    made = quitting(part, quits)
+    found = compare(made({"end": 1.0}), solvers=["CLARABEL", "test.quitting.solver"])
+    failed = "test.quitting.solver" if part in ("solver", "needs") else "test.quitting.other"
+    assert {who for who, (agreement, _) in said(found).items() if agreement is Agreement.FAILED} == {failed}
+    assert "Quit: it raises" in said(found)[failed][1]
+    if part in ("solver", "needs"):
+        assert found.exit_code != 0
+        with pytest.raises(AssertionError, match="Quit: it raises"):
+            check_own_solver(as_a(Entry, SOLVERS[failed]), examples=1)
+        return
+    with pytest.raises(AssertionError, match="Quit: it raises"):
+        check_own_formulation(as_a(OwnFormulation, REGISTRY[failed]), examples=1)
+    assert same("test.quitting.primal", failed, draws=1, examples=1).verdict == "UNDECIDED"
+
+
+def test_an_interrupt_of_the_user_ends_a_function_and_one_of_its_own_does_not() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), kept_from_quitting():
+        os.kill(os.getpid(), signal.SIGINT)
+        while True:  # until the signal comes
+            pass
+    with pytest.raises(Quit, match="KeyboardInterrupt"), kept_from_quitting():
+        raise KeyboardInterrupt
+    assert signal.getsignal(signal.SIGINT) is before
+    with pytest.raises(ZeroDivisionError), kept_from_quitting():
+        _ = 1 / 0
+
+
+def test_an_answer_has_the_name_of_the_entry_that_gave_it() -> None:
+    cheap = entry("cheap", lambda problem, limits: solve(problem.with_cost(problem.C / 3), "smo", limits.tol))
+    found = compare(classification(X, Y, 0.1, polynomial(2, 1, 1)), solvers=["CLARABEL", "smo", cheap])
+    assert said(found)["smo"][0] is Agreement.AGREES
+    assert said(found)["cheap"][0] is Agreement.DISAGREES
+    assert "(computed by smo)" in said(found)["cheap"][1]
+    assert found.families[0].reason == "disagreeing: solver by cheap"
+
+
+def test_what_was_asked_for_and_is_for_no_family_is_left_out_with_a_reason() -> None:
+    ranker = entry("ranker", lambda problem: None, families=("rank.l1",))
+    problem = classification(X, Y, 1.0, polynomial(2, 1, 1))
+    found = compare(problem, formulations=["svm.soft.primal", "rank.l1.dual"], solvers=["CLARABEL", "smo", "cutting_plane", ranker])
+    wanted = ["cutting_plane is for rank.l1", "ranker is for rank.l1", "rank.l1.dual declares rank.l1"]
+    assert [sentence.partition(", and compared is svm.soft")[0] for sentence in found.left_out] == wanted
+    assert all(sentence in " ".join(str(found).split()) for sentence in wanted)
+    assert found.to_dict()["left_out"] == list(found.left_out)
+    (alone,) = compare(problem, formulations=["svm.soft.primal"], solvers="smo").left_out
+    assert alone == "svm.soft.primal is for backends, and none was asked for"
+
+
+def test_controls_that_data_do_not_tell_apart_are_said_to_be_and_change_no_verdict() -> None:
+    found = compare(classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=["CLARABEL", "smo"], include_controls=True)
+    of_control = {name: agreement for name, (agreement, _) in said(found).items() if name in REGISTRY and REGISTRY[name].control}
+    assert set(of_control.values()) == {Agreement.AGREES, Agreement.DISAGREES}
+    page = " ".join(str(found).split())
+    assert "Wrong on purpose, and disagrees as it must be: dual.as_printed" in page
+    assert "Wrong on purpose, and not told apart by these data: svm.penalized.primal" in page
+    assert (found.exit_code, found.agree) == (0, True)
+    assert {a["formulation"] for a in json.loads(found.to_json())["answers"] if a["control"]} == set(of_control)
+
+
+def test_a_control_is_never_the_fastest(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Job.run
+
+    def timed(job: Any, allowed: Any) -> Any:
+        found = run(job, allowed)
+        return replace(found, run=replace(found.run, solve_seconds=1e-9 if job.control else 1.0))
+
+    monkeypatch.setattr(Job, "run", timed)
+    found = compare(classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=["CLARABEL", "smo"], include_controls=True)
+    from equimargin.report.pages.comparison import _overview
+
+    assert [cell.text for cell in _overview(found.families[0], 0, False)][-2:] == ["svm.soft.primal by CLARABEL", "1"]
+
+
+def test_two_runs_of_one_library_are_one_witness() -> None:
+    problem = one_norm_classification(X + 0.1 * np.arange(8).reshape(4, 2), [1, -1, 1, -1], 1.0)
+    found = compare(problem, solvers=["HIGHS", "linear_program", "column_generation"]).families[0]
+    assert found.count(Agreement.AGREES) >= 3
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.reason.endswith("HIGHS computed every answer that agrees: that is one witness")
+    assert compare(problem, solvers=["CLARABEL", "linear_program"]).families[0].verdict is Verdict.AGREE
+    usual = compare(problem)
+    first = [j.evidence.run.library for j in usual.families[0].judgements if j.agreement is Agreement.AGREES]
+    assert "CLARABEL" in first or usual.families[0].verdict is Verdict.AGREE
+
+
+def test_the_page_names_the_rule_where_it_is_not_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("equimargin.formulations.problem.limits.POINT_LIMIT", 3)
+    found = compare(classification(X, Y, 1.0))
+    page = " ".join(str(found).split())
+    assert "AGREE: two solvers of different algorithms agree; the problem is too large to declare." in page
+    declared = [j.evidence.run for j in found.families[0].judgements if j.evidence.run.formulation is not None]
+    assert {run.status for run in declared} == {Status.TOO_LARGE}
+    assert "too large to declare: 4 points" in page
+    assert found.to_dict()["families"][0]["reason"] == found.families[0].reason
+    usual = compare(classification(X, Y, 1.0), formulations="svm.soft.primal", solvers=["CLARABEL", "smo"])
+    assert "AGREE:" not in str(usual)
+
+
+def test_refused_answers_keep_their_reason_whatever_was_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("equimargin.formulations.problem.limits.POINT_LIMIT", 3)
+    monkeypatch.setattr(MODULE, "TOGETHER", 0.0)
+    found = compare(classification(X, Y, 1.0))
+    reasons = {j.evidence.run.reason for j in found.families[0].judgements if j.evidence.run.formulation is not None}
+    assert reasons == {"too large to declare: 4 points, the limit is 3"}
+
+
+def test_the_second_witness_has_the_whole_time_limit_however_fast_the_first_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed: dict[str, Any] = {}
+    run = Job.run
+
+    def kept(job: Any, allowance: Any) -> Any:
+        allowed[job.name] = allowance
+        return run(job, replace(allowance, seconds=60.0, left=float("inf")))
+
+    monkeypatch.setattr(Job, "run", kept)
+    monkeypatch.setattr(MODULE, "LEAST_ALLOWANCE", 0.0)
+    monkeypatch.setattr(MODULE, "ALLOWED_RATIO", 1e-6)
+    problem = classification(X, Y, 1.0)
+    compare(problem, solvers=["CLARABEL", "SCS", "smo"], time_limit=50.0)
+    assert allowed["svm.soft.primal by CLARABEL"].seconds == 50.0
+    assert allowed["svm.soft.primal by SCS"].seconds < 1.0
+    monkeypatch.setattr("equimargin.formulations.problem.limits.POINT_LIMIT", 3)
+    compare(problem, solvers=["CLARABEL", "smo", "huber"], time_limit=50.0)
+    assert {allowed[f"solver by {name}"].seconds for name in ("smo", "huber")} == {50.0}
