@@ -151,7 +151,7 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
 
     Near are, in this order, names that begin with it, names of which it is a part between points, and names that are spelled like it.
     """
-    lower, text = {each.lower(): each for each in sorted(known, key=lambda each: each.count("."))}, name.lower()
+    lower, text = {each.lower(): each for each in sorted(known, key=lambda each: (each.count("."), len(each)))}, name.lower()
     begun = [each for each in lower if text and each.startswith(text)]
     parts = [each for each in lower if text in each.split(".")]
     spelled = difflib.get_close_matches(text, lower, n=SUGGESTIONS)

@@ -97,13 +97,6 @@ def path(
     degree: DegreeOption = None,
     coef0: Coef0Option = None,
     epsilon: EpsilonOption = 0.1,
-    lambda_min: Annotated[
-        float, typer.Option(metavar="LAMBDA", help="End of the path, lambda = 1/C; 0 for the whole path.", rich_help_panel=LIMITS)
-    ] = 1e-4,
-    max_events: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Maximum number of breakpoints.", rich_help_panel=LIMITS)
-    ] = None,
-    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="Time for each path.", rich_help_panel=LIMITS)] = None,
     validate: Annotated[
         str | None,
         typer.Option(
@@ -116,6 +109,13 @@ def path(
             metavar="NAME", help="Metric of --validate: auto, pairwise_accuracy, ndcg@10, average_precision, ...", rich_help_panel=ANSWERS
         ),
     ] = "auto",
+    lambda_min: Annotated[
+        float, typer.Option(metavar="LAMBDA", help="End of the path, lambda = 1/C; 0 for the whole path.", rich_help_panel=LIMITS)
+    ] = 1e-4,
+    max_events: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Maximum number of breakpoints.", rich_help_panel=LIMITS)
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="Time for each path.", rich_help_panel=LIMITS)] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Drawing of the path: .svg, .png or .pdf.", rich_help_panel=OUTPUT)
     ] = None,

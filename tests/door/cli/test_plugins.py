@@ -235,8 +235,8 @@ def test_a_kernel_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: 
     ("arguments", "said"),
     [
         (("--kernel", "bth"), "did you mean both?"),
-        (("--kernel", "both", "--coef0", "1"), "the kernel both has no coef0; it has gamma"),
-        (("--kernel", "both", "--degree", "3"), "the kernel both has no degree; it has gamma"),
+        (("--kernel", "both", "--coef0", "1"), "--coef0 is not for the both kernel, which has --gamma"),
+        (("--kernel", "both", "--degree", "3"), "--degree is not for the both kernel, which has --gamma"),
     ],
 )
 def test_wrong_options_of_a_kernel_are_sentences(run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
