@@ -67,7 +67,7 @@ try:
     from hypothesis import seed as seeded
     from hypothesis import strategies as st
 except ImportError as missing:
-    raise ImportError("equimargin.testing needs hypothesis: pip install 'equimargin[testing]'") from missing
+    raise ImportError("equimargin.testing needs hypothesis: pip install hypothesis") from missing
 
 Array = NDArray[np.float64]
 Draw = st.DrawFn

@@ -46,7 +46,7 @@ def _of_forms(ids: list[str]) -> list[str]:
     try:
         from equimargin.testing import check_formulation
     except ImportError:
-        return [f"{len(ids)} formulations are not checked: drawing data needs hypothesis, pip install 'equimargin[testing]'"]
+        return [f"{len(ids)} formulations are not checked: drawing data needs hypothesis, pip install hypothesis"]
     from equimargin.own.plugins import load_shipped
 
     load_shipped()

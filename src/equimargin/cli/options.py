@@ -445,7 +445,7 @@ def sentences() -> Iterator[None]:
     except ImportError as missing:
         if "hypothesis" not in str(missing):
             raise
-        refuse("drawing data needs hypothesis: pip install 'equimargin[testing]'")
+        refuse("drawing data needs hypothesis: pip install hypothesis")
     except MemoryError as error:
         refuse(f"the memory is not enough ({error or 'no word on how much'}); take fewer rows (--sample) or features (--drop)")
     except KeyboardInterrupt:

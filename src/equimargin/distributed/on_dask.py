@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 ANSWERS_PER_SUM = 8
 """Answers that one task adds up. Where there are no more, they are added up by the caller, which saves a task."""
-EXTRA = "dask and distributed are not installed; pip install 'equimargin[cluster]', or give lists of arrays"
+EXTRA = "dask and distributed are not installed; pip install dask distributed, or give lists of arrays"
 
 
 def is_lazy(block: Any) -> bool:

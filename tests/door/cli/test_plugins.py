@@ -122,7 +122,7 @@ def test_drawing_without_hypothesis_says_what_to_install(arguments: tuple[str, .
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     found = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True, encoding="utf-8")
     assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr == "equimargin: drawing data needs hypothesis: pip install 'equimargin[testing]'\n"
+    assert found.stderr == "equimargin: drawing data needs hypothesis: pip install hypothesis\n"
 
 
 PROGRAMS = """
