@@ -293,7 +293,7 @@ def one_norm_classification(X: Any, y: ArrayLike, C: float = 1.0, kernel: Kernel
     ------
     ValueError : as in `classification`, and C = inf.
 
-    Source: T section 5.1 in words; O. L. Mangasarian, Generalized support vector machines (2000).
+    Source: T section 5.1 (no formula); O. L. Mangasarian, Generalized support vector machines (2000).
     """
     posed = classification(X, y, finite_cost(C), kernel, bias=_bias(bias, "one_norm_classification"))
     rows = Signed(posed.rows.s)

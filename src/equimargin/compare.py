@@ -50,9 +50,9 @@ With the start of Python, libraries and kernels that are loaded, it is less than
 say, and nobody waits longer for others who say it, too."""
 LAST_ALLOWANCE = 0.5
 """CPU seconds that an answer may take, once it is begun, however little its family has left: less would stop most of them for nothing."""
-STOPPED_TOGETHER = f"stopped: the family agrees, and has used up its part of {TOGETHER:g} s of CPU time (--patient waits)"
+STOPPED_TOGETHER = f"stopped: the family agrees, and its share of {TOGETHER:g} s of CPU time for further answers is over (--patient waits)"
 """What is said of an answer that takes what its family has left."""
-NOT_BEGUN = f"the family agrees, and has used up its part of {TOGETHER:g} s of CPU time; --patient runs them"
+NOT_BEGUN = f"the family agrees, and its share of {TOGETHER:g} s of CPU time for further answers is over; --patient runs them"
 """What is said of the answers that are not begun then."""
 COMPILED_AT_ONCE = 3.0
 """Seconds of compiling after which a comparison leaves the kernels that only solvers to be compared with need to the next one."""

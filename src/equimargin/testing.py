@@ -654,7 +654,8 @@ class _Checked:
         found = self.run(problem, limits, start, how)
         width = self.width(found)
         ended = found.status is Status.OPTIMAL or (found.status is Status.FINISHED and not found.point.has_multipliers)
-        sentence = f"{self.name} ends with {found.status} on {self.where}{how}, width {width:.1e}: {found.reason}"
+        ended_so = f"status {found.status}, proven width {width:.1e}: {found.reason}"
+        sentence = f"{self.name} does not reach the optimum of {self.where}{how}: {ended_so}"
         self.require(ended and width <= WITHIN * TOL, sentence, limits)
         return found
 

@@ -308,7 +308,8 @@ def _summary(found: AnyPath, selected: Selected | None, validated_on: str | None
         yield f"relative gap at most {found.gaps.max():.1e} at all lambdas"
     else:
         half_way = found.midpoint_gaps.max(initial=0.0)
-        yield f"{len(found.events) / found.problem.p:.3g} events a {rows}, {found.margins.max():,} rows in the margin set at most"
+        changes = len(found.events) / found.problem.p
+        yield f"{changes:.3g} changes of the margin set for each {rows}; at most {found.margins.max():,} {rows}s in it at once"
         yield f"relative gap at most {found.gaps.max():.1e} at breakpoints, {half_way:.1e} half way between them"
     if selected is not None:
         low, high = selected.interval

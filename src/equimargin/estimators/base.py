@@ -139,7 +139,7 @@ class MarginEstimator(BaseEstimator):
         """
         worst = next((solution for solution in solutions if not solution.ok), solutions[0])
         if worst.status is Status.INFEASIBLE:
-            raise ValueError(f"the problem has no solution: {worst.reason}; every problem of finite C and weights has one")
+            raise ValueError(f"the problem has no solution: {worst.reason}; with finite C and finite weights every problem has one")
         self._functions = functions_of(solutions, parts, X)
         self._proof = Proof(solutions)
         self.n_iter_ = max(solution.iterations or 0 for solution in solutions)
