@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
+from equimargin.cli.ending import INTERRUPTED, UNREAD, UNWRITTEN, read_no_more
+
 __all__ = ["main"]
-INTERRUPTED = 130
-"""The exit status of what was interrupted, as a shell gives it after Ctrl-C."""
-UNREAD = 141
-"""The exit status of what was printed to a pipe that nobody reads, as a shell gives it for SIGPIPE."""
-UNWRITTEN = 2
-"""The exit status of what was printed and cannot be written, as on a full disk."""
 
 
 def main() -> None:
     """Run the command line: also Ctrl-C while it starts, and an output that cannot be written, end it without a traceback."""
-    status: object
+    status: str | int | None
     try:
         from equimargin.cli.app import main as run  # here, because an interrupt may come while this is imported
 
@@ -33,12 +28,7 @@ def main() -> None:
     except OSError as error:
         status = status or _unwritten(error)
         read_no_more(sys.stdout)
-    sys.exit(status)  # type: ignore[arg-type]
-
-
-def read_no_more(out: object) -> None:
-    """Let an output that nobody reads, or that cannot be written, go nowhere, with what is still to be flushed."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())  # type: ignore[attr-defined]
+    sys.exit(status)
 
 
 def _unwritten(error: OSError) -> int:

@@ -7,7 +7,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import getdoc
 from threading import Timer
 from typing import TYPE_CHECKING, Annotated, Any
@@ -69,12 +69,18 @@ def _enter(command: Callable[..., None], **how: Any) -> None:
     app.command(command.__name__.rstrip("_").replace("_", "-"), help="\n\n".join(paragraphs), **how)(command)
 
 
+FIRST: Sequence[Callable[..., None]] = (compare, audit, same, path, study, shrink, verify, list_, show)
+"""The commands that the help lists first."""
+FEW_NEED: Sequence[Callable[..., None]] = (graph, atlas, warm_up, check_claims)
+"""The commands that the help lists under "More"."""
+FORMER: Sequence[Callable[..., None]] = (refute, suggest)
+"""Forms of `same`, by the names that they had before."""
 app.callback()(root)
-for command in (compare, audit, same, path, study, shrink, verify, list_, show):
+for command in FIRST:
     _enter(command)
-for command in (graph, atlas, warm_up, check_claims):
+for command in FEW_NEED:
     _enter(command, rich_help_panel=MORE)
-for command in (refute, suggest):  # forms of `same`, by the names that they had before
+for command in FORMER:
     _enter(command, hidden=True)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from equimargin.cli import INTERRUPTED, UNREAD, read_no_more
+from equimargin.cli.ending import INTERRUPTED, UNREAD, read_no_more
 from equimargin.cli.names import choices, flag, meant, named
 
 if TYPE_CHECKING:

@@ -63,8 +63,8 @@ class Asked:
     def terms(self) -> dict[str, Any]:
         """All that the answer depends on, by name."""
         of_regression = {"epsilon": self.epsilon} if self.task == "regression" else {}
-        own = ALIASES.get(self.kernel.name, self.kernel.name) in PROJECT
-        defaults = {name: DEFAULTS[name] for name in parameters_of(self.kernel.name)} if own else {}
+        of_project = ALIASES.get(self.kernel.name, self.kernel.name) in PROJECT
+        defaults = {name: DEFAULTS[name] for name in parameters_of(self.kernel.name)} if of_project else {}
         kernel = {"kernel": self.kernel.name, "given": {**defaults, **self.kernel.given}}
         names = ("digest", "task", "seed", "C", "family", "formulation", "solver", "tol", "time_limit")
         own = {name: getattr(self, name) for name in names}

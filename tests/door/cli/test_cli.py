@@ -389,7 +389,7 @@ def test_help_at_80_columns_cuts_nothing_off() -> None:
         assert "\u2026" not in output, output
         assert max(len(line) for line in output.splitlines()) <= 80
     listed = narrow.invoke(app, ["-h"]).output
-    assert all(getdoc(command.callback).partition("\n")[0] in listed for command in app.registered_commands if not command.hidden)
+    assert all((getdoc(command.callback) or "").partition("\n")[0] in listed for command in app.registered_commands if not command.hidden)
 
 
 def test_help_lists_few_commands_first_and_each_in_a_line() -> None:
