@@ -290,7 +290,7 @@ def onenorm_free(problem: OneNormProblem) -> Declaration:
 @formulation(
     "svm.onenorm.free",
     "svm.onenorm",
-    Source("T", "section 5.1 in words, with alpha free and its 1-norm"),
+    Source("T", "section 5.1 (no formula), with alpha free and its 1-norm"),
     latex=r"\min_{\alpha,b,\xi}\ \|\alpha\|_1 + C\,1^\top\xi \quad\text{s.t.}\quad Y(KY\alpha + b1) \ge 1 - \xi,\ \xi \ge 0",
     carries="function",
     control=True,

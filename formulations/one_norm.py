@@ -236,7 +236,7 @@ def onenorm_dual(problem: OneNormProblem) -> Declaration:
 @formulation(
     "svm.onenorm.primal",
     "svm.onenorm",
-    Source("T", "section 5.1 in words"),
+    Source("T", "section 5.1 (no formula)"),
     latex=r"\min_{\alpha,b,\xi}\ 1^\top\alpha + C\,1^\top\xi"
     r"\quad\text{s.t.}\quad Y(KY\alpha + b1) \ge 1 - \xi,\ \alpha \ge 0,\ \xi \ge 0",
     carries="function",
@@ -252,7 +252,7 @@ def svm_onenorm_primal(problem: OneNormProblem) -> Declaration:
 @formulation(
     "svm.nobias_onenorm.primal",
     "svm.nobias_onenorm",
-    Source("T", "section 5.1 in words, without b"),
+    Source("T", "section 5.1 (no formula) without b"),
     latex=r"\min_{\alpha,\xi}\ 1^\top\alpha + C\,1^\top\xi \quad\text{s.t.}\quad YKY\alpha \ge 1 - \xi,\ \alpha \ge 0,\ \xi \ge 0",
     carries="function",
 )
@@ -302,7 +302,7 @@ def _classifying_primal(problem: OneNormProblem, bias: bool) -> Declaration:
 @formulation(
     "svm.onenorm.dual",
     "svm.onenorm",
-    Source("T", "section 5.1 in words, its linear-programming dual"),
+    Source("T", "section 5.1 (no formula), its linear-programming dual"),
     latex=r"\max_u\ 1^\top u \quad\text{s.t.}\quad YKYu \le 1,\ y^\top u = 0,\ 0 \le u \le C",
     carries="multipliers",
 )
@@ -317,7 +317,7 @@ def svm_onenorm_dual(problem: OneNormProblem) -> Declaration:
 @formulation(
     "svm.nobias_onenorm.dual",
     "svm.nobias_onenorm",
-    Source("T", "section 5.1 in words, without b: its linear-programming dual"),
+    Source("T", "section 5.1 (no formula) without b, its linear-programming dual"),
     latex=r"\max_u\ 1^\top u \quad\text{s.t.}\quad YKYu \le 1,\ 0 \le u \le C",
     carries="multipliers",
 )

@@ -171,7 +171,7 @@ def soft_primal(problem: MarginProblem) -> Declaration:
 def soft_dual(problem: MarginProblem) -> Declaration:
     """max  1'alpha - 1/2 alpha'YKY alpha   s.t.  y'alpha = 0,  0 <= alpha <= C.
 
-    The multiplier of `balance`, an equality, is the tutorial's b up to sign.
+    The multiplier of the equality `balance` is the tutorial's b, or -b.
     """
     return _dual(problem, half=0.5, bias=True)
 
@@ -218,7 +218,7 @@ def l2_primal(problem: MarginProblem) -> Declaration:
 def l2_dual(problem: MarginProblem) -> Declaration:
     """max  1'alpha - 1/2 alpha'(YKY + I/(2C)) alpha   s.t.  y'alpha = 0,  alpha >= 0.
 
-    The multiplier of `balance`, an equality, is the tutorial's b up to sign.
+    The multiplier of the equality `balance` is the tutorial's b, or -b.
     """
     return _squared_dual(problem, bias=True)
 

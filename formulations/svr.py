@@ -121,7 +121,7 @@ def l1_primal(problem: MarginProblem) -> Declaration:
 def l1_dual(problem: MarginProblem) -> Declaration:
     """max  y'delta - epsilon 1'(alpha + alphahat) - 1/2 delta'K delta   s.t.  1'delta = 0,  0 <= alpha, alphahat <= C.
 
-    delta = alpha - alphahat. The multiplier of `balance`, an equality, is b up to sign.
+    delta = alpha - alphahat. The multiplier of the equality `balance` is b or -b.
     """
     return _l1_dual(problem, as_printed=False)
 
@@ -171,7 +171,7 @@ def l2_primal(problem: MarginProblem) -> Declaration:
 def l2_dual(problem: MarginProblem) -> Declaration:
     """max  y'delta - epsilon 1'(alpha + alphahat) - 1/2 delta'K delta - |alpha, alphahat|^2/(4C)  s.t.  1'delta = 0,  alpha, alphahat >= 0.
 
-    delta = alpha - alphahat. The multiplier of `balance`, an equality, is b up to sign.
+    delta = alpha - alphahat. The multiplier of the equality `balance` is b or -b.
     """
     import cvxpy as cp
 

@@ -164,8 +164,12 @@ def of_estimator(estimator: Any) -> Model:
     if kind == "Pipeline":
         last = of_estimator(estimator.steps[-1][1])
         return replace(last, source=f"{last.source} at the end of a pipeline", steps=estimator[:-1] if len(estimator.steps) > 1 else None)
-    if kind not in ("SVC", "SVR", "LinearSVC"):
-        raise ValueError(f"scikit-learn's SVC, SVR and LinearSVC can be audited, not {kind}")
+    from sklearn.svm import SVC, SVR, LinearSVC  # here, because files are read without them
+
+    if kind not in ("SVC", "SVR", "LinearSVC") or not isinstance(estimator, SVC | SVR | LinearSVC):
+        home = type(estimator).__module__.partition(".")[0]
+        own = "" if home in ("sklearn", "builtins") else f" of {home}; save its coefficients under scikit-learn's names (NPZ or JSON)"
+        raise ValueError(f"scikit-learn's SVC, SVR and LinearSVC can be audited, not {kind}{own}")
     if not hasattr(estimator, "intercept_"):
         raise ValueError(f"the {kind} is not fitted")
     values = {"kind": kind, "intercept": estimator.intercept_, "C": estimator.C}

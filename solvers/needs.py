@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.refusal import Refusal
@@ -41,6 +42,10 @@ class Needs(Generic[P]):
     most_rows : the largest p.  most_points : the largest m whose Gram matrix it keeps.
     features_at_any_size : whether `most_points` does not count for kernels with explicit features.
     also : what else it needs, and no other solver does: the refusal of a problem that meets all needs above, or None.
+
+    Raises
+    ------
+    ValueError : a shape that is no class.
     """
 
     shape: type[P]
@@ -56,6 +61,10 @@ class Needs(Generic[P]):
     most_points: float = np.inf
     features_at_any_size: bool = False
     also: Callable[[P], Refusal | None] = lambda problem: None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.shape, type):
+            raise ValueError(f"Needs: shape must be a class of problems, such as MarginProblem, not {shown(self.shape)}")
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
         """The first need that the problem does not meet, in the order of the parameters but with the sizes before `convex`; or None."""

@@ -15,7 +15,7 @@ solver is first looked up; `import equimargin.solvers` imports only those that i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
@@ -25,7 +25,7 @@ from typing import Any, Generic, Protocol, TypeVar, overload, runtime_checkable
 import numpy as np
 
 from equimargin.formulations.declaration import REGISTRY
-from equimargin.formulations.numeric.arguments import did_you_mean
+from equimargin.formulations.numeric.arguments import did_you_mean, shown
 from equimargin.formulations.numeric.jit import is_compiled
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
@@ -215,7 +215,7 @@ def solver(
     name: str,
     *,
     algorithm: str,
-    families: tuple[str, ...],
+    families: Sequence[str],
     needs: Needs[P],
     reference: bool = False,
     first: Callable[[P], bool] = lambda problem: False,
@@ -236,11 +236,15 @@ def solver(
 
     Raises
     ------
-    ValueError : a name that is registered already.
+    ValueError : a name that is registered already, families that are no names, needs that are no `Needs`.
     """
+    if isinstance(families, str) or not all(isinstance(family, str) for family in families):
+        raise ValueError(f"{name}: families must be names of families, such as ('svm.soft',), not {shown(families)}")
+    if not isinstance(needs, Needs):
+        raise ValueError(f"{name}: needs must be what the solver needs of a problem, such as Needs(MarginProblem), not {shown(needs)}")
 
     def enter(function: Run) -> Run:
-        SOLVERS.enter(Entry(name, function, algorithm, families, needs, reference, first, kernel, library))
+        SOLVERS.enter(Entry(name, function, algorithm, tuple(families), needs, reference, first, kernel, library))
         return function
 
     return enter

@@ -95,7 +95,7 @@ def _links(entries: list[Any]) -> Iterator[str]:
     own = {entry.id for entry in entries}
     found = [link for link in links.LINKS if own & {link.a, link.b}]
     if not found:
-        yield from ("Its forms are linked by their values alone: `equimargin suggest` finds which is the dual of which, and why.", "")
+        yield from ("Its forms are linked by their values alone: `equimargin same FAMILY` finds which is the dual of which, and why.", "")
     for link in found:
         where = "" if link.conditions == "always" else f" It holds for {plain(link.conditions)}."
         yield f"* {{ref}}`{link.a} {ARROWS[link.kind]} {link.b} <link-{slug(link)}>`: {plain(link.statement)}{where} {_proof(link)}"
@@ -140,4 +140,4 @@ def _tests(family: str) -> Iterator[str]:
     yield "* `tests/door/test_rules_of_uniqueness.py`: the rules for biases and thresholds, on drawn instances."
     yield "* `tests/formulations/test_links.py`: the links, by their maps and their counterexamples. `make proofs`: the theorems."
     yield "* `make nightly` and `make nightly-families`: the formulations on drawn instances. `equimargin check-claims`: the ledger."
-    yield f"* `equimargin suggest {family}`: which form is the dual of which, found and replayed by machine."
+    yield f"* `equimargin same {family}`: which form is the dual of which, found and replayed by machine."

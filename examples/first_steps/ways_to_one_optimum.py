@@ -4,7 +4,7 @@
 Two equations and a misprint, each through three backends, and the specialised solvers: how far is the value of each from the proven
 optimum? All of them say of themselves that they are optimal.
 
-Run it: ``python examples/first_steps/ways_to_one_optimum.py [--svg FILE]``. The picture of the README is made so.
+Run it: ``python examples/first_steps/ways_to_one_optimum.py [--svg FILE]``. The picture of the tutorial is made so.
 """
 
 import sys

@@ -308,9 +308,9 @@ LINKS: tuple[Link, ...] = (
     ),
     _dual_programs("rank.onenorm.primal", "rank.onenorm.dual", "one_norm.rank_onenorm_duality", _T("(94)-(96)")),
     _dual_programs("rvm.primal", "rvm.dual", "one_norm.rvm_duality", _T("(102)-(104)"), _K("(2.10)")),
-    _dual_programs("svm.onenorm.primal", "svm.onenorm.dual", "one_norm.svm_onenorm_duality", _T("section 5.1 in words")),
+    _dual_programs("svm.onenorm.primal", "svm.onenorm.dual", "one_norm.svm_onenorm_duality", _T("section 5.1 (no formula)")),
     _dual_programs(
-        "svm.nobias_onenorm.primal", "svm.nobias_onenorm.dual", "one_norm.svm_nobias_onenorm_duality", _T("section 5.1 in words")
+        "svm.nobias_onenorm.primal", "svm.nobias_onenorm.dual", "one_norm.svm_nobias_onenorm_duality", _T("section 5.1 (no formula)")
     ),
     Equivalence(
         a="rank.onenorm.primal",
@@ -363,7 +363,7 @@ LINKS: tuple[Link, ...] = (
         a="svm.onenorm.free",
         b="svm.onenorm.primal",
         statement="Without alpha >= 0 the optimum can only be smaller.",
-        sources=(_T("section 5.1 in words"),),
+        sources=(_T("section 5.1 (no formula)"),),
         theorem="one_norm.svm_onenorm_free_below_svm_onenorm",
     ),
     Relaxation(
@@ -414,7 +414,7 @@ LINKS: tuple[Link, ...] = (
         a="svm.onenorm.free",
         b="svm.onenorm.primal",
         statement="If alpha is free, an outlier votes against its own class: -1 twice against 1, and -2 in the class of 1, alpha_1 = -1/2.",
-        sources=(_T("section 5.1 in words"),),
+        sources=(_T("section 5.1 (no formula)"),),
         counterexample=lambda: (far_outlier(), far_outlier()),
         values=(3.5, 4.0),
         theorem="look_alikes.svm_onenorm_free_is_not_svm_onenorm",

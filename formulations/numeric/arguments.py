@@ -147,9 +147,15 @@ def said(error: BaseException) -> str:
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """A question after a name that is not known, with the known ones that are nearest; empty where none is near."""
-    lower = {each.lower(): each for each in known}
-    near = difflib.get_close_matches(name.lower(), lower, n=SUGGESTIONS)
+    """Return a question after a name that is not known, with the nearest known ones; empty where none is near.
+
+    Near are, in this order, names that begin with it, names of which it is a part between points, and names that are spelled like it.
+    """
+    lower, text = {each.lower(): each for each in sorted(known, key=lambda each: (each.count("."), len(each)))}, name.lower()
+    begun = [each for each in lower if text and each.startswith(text)]
+    parts = [each for each in lower if text in each.split(".")]
+    spelled = difflib.get_close_matches(text, lower, n=SUGGESTIONS)
+    near = [*dict.fromkeys([*begun, *parts, *spelled])][:SUGGESTIONS]
     return f"; did you mean {' or '.join(lower[each] for each in near)}?" if near else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 TASKS = ("classification", "regression", "ranking")
@@ -9,4 +10,6 @@ TASKS = ("classification", "regression", "ranking")
 Loss = Literal["hinge", "squared_hinge"]
 LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
 """The names of the losses."""
-Bias = bool | Literal["penalized"]
+Bias = bool | Literal["free", "none", "penalized"]
+BIASES: Mapping[str, bool] = {"free": True, "none": False}
+"""The words for a bias that is free and for none, beside True and False."""

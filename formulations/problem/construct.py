@@ -18,7 +18,7 @@ from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed, linear
 from equimargin.formulations.numeric.arguments import array, choice, cost, did_you_mean, factors, finite_cost, number, reals, shown
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, dense, is_sparse
-from equimargin.formulations.problem.choices import LOSSES, TASKS, Bias, Loss
+from equimargin.formulations.problem.choices import BIASES, LOSSES, TASKS, Bias, Loss
 from equimargin.formulations.problem.labels import numbers, queries, relevances
 from equimargin.formulations.problem.limits import kernel_within_float64, largest_entry, within_float64
 from equimargin.formulations.problem.margin import MarginProblem
@@ -47,7 +47,7 @@ def classification(
         An array of float64 is kept itself and not copied: do not change it as long as the problem or a solution of it is in use.
     y : (m,) labels in {-1, +1}; one class alone is accepted.
     C : cost in (0, inf].  kernel : linear by default.  loss : "hinge" or "squared_hinge".
-    bias : True (free), False (none), "penalized" (part of the norm: the kernel k + 1 without a bias).
+    bias : "free" or True, "none" or False, "penalized" (part of the norm: the kernel k + 1 without a bias).
     sample_weight : (m,) factors of C, in [0, inf].
 
     Raises
@@ -61,8 +61,7 @@ def classification(
     labels = numbers(y, X.shape[0], "y")
     if not (np.abs(labels) == 1.0).all():
         raise ValueError("classification: every label must be -1 or +1; encode the two classes so")
-    if not isinstance(bias, bool | np.bool_) and not (isinstance(bias, str) and bias == "penalized"):
-        raise ValueError(f"classification: bias must be True, False or 'penalized', not {shown(bias)}")
+    bias = _bias(bias, "classification", "penalized")
     shift = _shift(kernel, X)
     if bias == "penalized":
         kernel, bias = Intercept(kernel), False
@@ -288,15 +287,15 @@ def one_norm_classification(X: Any, y: ArrayLike, C: float = 1.0, kernel: Kernel
 
     Parameters
     ----------
-    X, y, kernel : as in `classification`; C finite.  bias : True (free) or False (none).
+    X, y, kernel : as in `classification`; C finite.  bias : "free" or True, "none" or False.
 
     Raises
     ------
     ValueError : as in `classification`, and C = inf.
 
-    Source: T section 5.1 in words; O. L. Mangasarian, Generalized support vector machines (2000).
+    Source: T section 5.1 (no formula); O. L. Mangasarian, Generalized support vector machines (2000).
     """
-    posed = classification(X, y, finite_cost(C), kernel, bias=_free_or_none(bias))
+    posed = classification(X, y, finite_cost(C), kernel, bias=_bias(bias, "one_norm_classification"))
     rows = Signed(posed.rows.s)
     return OneNormProblem(posed.X, posed.kernel, rows, posed.C, "rows", posed.bias, feature_names=posed.feature_names)
 
@@ -377,11 +376,14 @@ def _asymmetry(K: Array) -> float:
     return max(float(np.abs(K[rows, columns] - K[columns, rows].T).max()) for rows, columns in pairs)
 
 
-def _free_or_none(bias: Any) -> bool:
-    """A bias that is no part of a norm."""
-    if not isinstance(bias, bool | np.bool_):
-        raise ValueError(f"one_norm_classification: bias must be True or False, not {shown(bias)}")
-    return bool(bias)
+def _bias(bias: Any, where: str, *others: str) -> Any:
+    """Return True for a free bias, False for none, or one of other words."""
+    if isinstance(bias, bool | np.bool_):
+        return bool(bias)
+    words = (*BIASES, *others)
+    if not isinstance(bias, str) or bias not in words:
+        raise ValueError(f"{where}: bias must be {', '.join(map(repr, words))}, True or False, not {shown(bias)}")
+    return BIASES.get(bias, bias)
 
 
 def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> tuple[LabelledPairs, NDArray[Any]]:

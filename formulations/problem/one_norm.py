@@ -38,7 +38,7 @@ class OneNormProblem(CanonicalProblem):
     over : "points", B = A K and x = beta (m,), or "rows", B = A K A' and x (p,).  bias : whether b is free, and 0 otherwise.
     shift, feature_names : as of every CanonicalProblem.
 
-    Source: T (102)-(104) = K (2.10) over points; T (94)-(96) over pairs, and T section 5.1 in words over classified points.
+    Source: T (102)-(104) = K (2.10) over points; T (94)-(96) over pairs, and T section 5.1 (no formula) over classified points.
     """
 
     kind = "linear"

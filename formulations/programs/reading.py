@@ -10,7 +10,7 @@ Reading = Literal["exact", "fractions"]
 """How floats are read: each as the dyadic number that it is, or a float near a simple fraction as that fraction."""
 READINGS: dict[Reading, str] = {
     "exact": "every float is read as the dyadic number that it is",
-    "fractions": "a float within 4 ulp of a fraction other than 0 with a denominator of at most 10,000 is read as that fraction",
+    "fractions": "a float within 4 units in the last place of a simple fraction (denominator up to 10,000, not 0) is read as that fraction",
 }
 """The sentence that says how floats were read, for whatever is reported."""
 LARGEST_DENOMINATOR = 10_000

@@ -303,7 +303,7 @@ class _Descent:
         margin = self.problem.margin
         if self.problem.any_hard and margin.convex and self._unbounded(progress):
             progress.end(
-                Status.INFEASIBLE, f"no f meets the hard rows: the optimum is above {_ray_value(progress, self.problem.units):.0e}"
+                Status.INFEASIBLE, f"no f meets the hard rows: the dual has no bound (above {_ray_value(progress, self.problem.units):.0e})"
             )
         elif not margin.convex and self.look.violation <= progress.limits.tol:
             progress.end(Status.STATIONARY, f"the optimality conditions hold to {max(self.look.violation, 0.0):.2e}")

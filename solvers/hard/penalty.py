@@ -56,7 +56,7 @@ def _mixed(problem: MarginProblem) -> Refusal | None:
     if not prices_rows_of(problem):
         return Refusal("its rows are neither classified points nor pairs")
     if not (np.isinf(problem.group_costs).any() and np.isfinite(problem.C)):
-        return Refusal("no row is hard beside soft ones")
+        return Refusal("it is for hard rows, of infinite weight, among soft ones")
     return None
 
 

@@ -1,6 +1,6 @@
 """`python -m equimargin` is the command `equimargin`."""
 
-from equimargin.cli.app import main
+from equimargin.cli import main
 
 if __name__ == "__main__":
     main()

@@ -249,6 +249,9 @@ def _fitted(name: str, model: Any, problem: MarginProblem, limits: Limits) -> So
         warnings.simplefilter("always")
         model.fit(X, problem.rows.y[kept], **weights)
     found = finished(problem, name, _read(problem, model, kept), limits, time.perf_counter() - started)
+    if isinstance(own := getattr(model, "C", None), int | float) and own != problem.C:
+        other = f"its C is {own:g}, and that of the problem {problem.C:g}: from_estimator takes a function of the problem, too"
+        found = replace(found, reason=f"{found.reason}; {other}")
     stopped = next((str(warning.message) for warning in heard if issubclass(warning.category, ConvergenceWarning)), "")
     if stopped and found.status is Status.FINISHED:
         return replace(found, status=Status.ITERATION_LIMIT, reason=f"it says {stopped.split('.')[0]!r}: {found.reason}")

@@ -54,9 +54,11 @@ LAST_ALLOWANCE = 0.5
 """CPU seconds that an answer may take, once it is begun, however little its family has left: less would stop most of them for nothing."""
 STOPPED = "stopped"
 """What every reason begins with that tells of an answer which was stopped for another reason than the time limit of one answer."""
-STOPPED_TOGETHER = f"{STOPPED}: the family agrees, and has used up its part of {TOGETHER:g} s of CPU time (--patient waits)"
+OVER = f"the family agrees, and its share of {TOGETHER:g} s of CPU time for further answers is over"
+"""Why answers are stopped or not begun once nobody's verdict waits for them."""
+STOPPED_TOGETHER = f"{STOPPED}: {OVER} (--patient waits)"
 """What is said of an answer that takes what its family has left."""
-NOT_BEGUN = f"the family agrees, and has used up its part of {TOGETHER:g} s of CPU time; --patient runs them"
+NOT_BEGUN = f"{OVER}; --patient runs them"
 """What is said of the answers that are not begun then."""
 COMPILED_AT_ONCE = 3.0
 """Seconds of compiling after which a comparison leaves the kernels that only solvers to be compared with need to the next one."""

@@ -9,8 +9,8 @@ grids, rows that cost nothing or must be met, and scales and costs over twelve o
 >>> @given(margin_problems("rank.l1"))
 ... def test_my_solver(problem): ...
 
-The checks also run from the command line, on a formulation by its id, on a solver by its name, or on a class of solvers. MODULE is the
-module that registers the formulation or the solver, or that has the class:
+The checks also run from the command line, on a formulation by its id, on a solver by its name, or on a `Solver` or a class of solvers.
+The module registers the formulation or the solver, or has the object or the class:
 
     python -m equimargin.testing my_module:my.formulation.id
     python -m equimargin.testing my_module:my_solver
@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +52,7 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.kernels.kernel import RBF, Polynomial
+from equimargin.formulations.numeric.arguments import did_you_mean, said, shown
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.problem.construct import problem_of
 from equimargin.formulations.programs import Program, program_from_arrays
@@ -68,7 +70,7 @@ try:
     from hypothesis import seed as seeded
     from hypothesis import strategies as st
 except ImportError as missing:
-    raise ImportError("equimargin.testing needs hypothesis: pip install 'equimargin[testing]'") from missing
+    raise ImportError("equimargin.testing needs hypothesis: pip install hypothesis") from missing
 
 Array = NDArray[np.float64]
 Draw = st.DrawFn
@@ -667,7 +669,8 @@ class _Checked:
         found = self.run(problem, limits, start, how)
         width = self.width(found)
         ended = found.status is Status.OPTIMAL or (found.status is Status.FINISHED and not found.point.has_multipliers)
-        sentence = f"{self.name} ends with {found.status} on {self.where}{how}, width {width:.1e}: {found.reason}"
+        ended_so = f"status {found.status}, proven width {width:.1e}: {found.reason}"
+        sentence = f"{self.name} does not reach the optimum of {self.where}{how}: {ended_so}"
         self.require(ended and width <= WITHIN * TOL, sentence, limits)
         return found
 
@@ -726,8 +729,11 @@ def main(arguments: Sequence[str]) -> int:
     try:
         with kept_from_quitting():
             check = _named(module, name)
-    except (ImportError, Quit, AttributeError, KeyError) as error:
+    except (ImportError, LookupError) as error:
         print(f"{arguments[0]} cannot be found: {error}")
+        return 2
+    except Exception as error:
+        print(f"{arguments[0]} cannot be checked: {said(error)}")
         return 2
     try:
         refuted = check()
@@ -735,7 +741,7 @@ def main(arguments: Sequence[str]) -> int:
         print(wrong)
         return 1
     except ValueError as impossible:
-        print(f"{name} cannot be checked: {impossible}")
+        print(f"{arguments[0]} cannot be checked: {impossible}")
         return 2
     print(f"{name} conforms" + (f": it is a control, and {refuted}" if refuted else ""))
     return 0
@@ -748,10 +754,24 @@ def _named(module: str, name: str) -> Callable[[], object]:
         return lambda: check_formulation(name)
     if name in SOLVERS:
         return lambda: check_solver(name)
-    if home is None:
-        raise KeyError(f"neither a formulation nor a solver is called {name}")
-    solver = getattr(home, name)()
+    found = getattr(home, name, None)
+    if found is None:
+        known = _names_of(home) if home else [*REGISTRY, *SOLVERS]
+        near = did_you_mean(name, known) or (f"; it has {', '.join(known) or 'none'}" if home else "")
+        raise LookupError(f"neither a formulation nor a solver{f' of {module}' if module else ''} is called {name}{near}")
+    solver = found() if isinstance(found, type) or (callable(found) and not isinstance(found, Solver)) else found
+    if not isinstance(solver, Solver):
+        wrapped = "`equimargin.adapters.from_estimator` makes one of it" if hasattr(solver, "fit") else "see `equimargin.solvers.Solver`"
+        raise ValueError(f"{shown(solver)} is no Solver; {wrapped}")
     return lambda: check_solver(solver)
+
+
+def _names_of(home: ModuleType) -> list[str]:
+    """Return the names of formulations and solvers that a module enters or holds."""
+    entered = [id for id, entry in REGISTRY.items() if entry.builder.__module__ == home.__name__]
+    entered += [solver.name for solver in SOLVERS.values() if solver.module == home.__name__]
+    own = [name for name, value in vars(home).items() if getattr(value, "__module__", home.__name__) == home.__name__]
+    return [*entered, *(name for name in own if not name.startswith("_") and isinstance(vars(home)[name], Solver))]
 
 
 if __name__ == "__main__":

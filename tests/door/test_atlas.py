@@ -60,6 +60,13 @@ def pages(atlas: Path) -> dict[Path, Page]:
     return {file: Page(file.read_text(encoding="utf-8")) for file in sorted(atlas.rglob("*.html"))}
 
 
+def test_the_page_on_certificates_says_what_to_do_without_python_in_the_browser(atlas: Path) -> None:
+    text = (atlas / "certificates.html").read_text(encoding="utf-8")
+    assert '<a href="checker.py" download>checker.py</a>' in text
+    assert "python3 -I checker.py FILE" in text
+    assert "it runs here, in this browser" not in text
+
+
 def test_everything_has_its_page(atlas: Path) -> None:
     for id in REGISTRY:
         assert (atlas / "formulations" / f"{address(id)}.html").is_file()

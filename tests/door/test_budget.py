@@ -101,7 +101,7 @@ def test_answers_beyond_the_verdicts_share_what_is_left_of_the_time(costs: Costs
     assert found.done == found.total
     assert len(costs.begun) + len(reasons(found)) == found.total
     assert found.exit_code == 0
-    assert f"has used up its part of {MODULE.TOGETHER:g} s of CPU time; --patient runs them" in " ".join(str(found).split())
+    assert f"its share of {MODULE.TOGETHER:g} s of CPU time for further answers is over; --patient" in " ".join(str(found).split())
 
 
 def test_the_patient_have_all_answers(costs: Costs) -> None:

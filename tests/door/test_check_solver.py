@@ -12,7 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 
+from equimargin.adapters import from_estimator
 from equimargin.formulations import MarginProblem, Point, Problem
 from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Status
@@ -39,8 +41,6 @@ class Libsvm:
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """One fit: LIBSVM takes no start, and looks at no clock."""
-        from sklearn.svm import SVC
-
         assert isinstance(problem, MarginProblem)
         started, y = time.perf_counter(), problem.rows.y
         with warnings.catch_warnings():
@@ -184,6 +184,12 @@ class Bold(Wrong):
         return found if problem.convex else replace(found, status=Status.OPTIMAL)
 
 
+RIGHT = Libsvm()
+"""A solver that is an object of a module, and no class."""
+SKLEARNS = SVC(C=2.0)
+"""An estimator, which is no solver."""
+
+
 @pytest.mark.parametrize("name", SOLVERS)
 def test_every_solver_conforms(name: str) -> None:
     check_solver(name)
@@ -226,6 +232,11 @@ def test_what_is_wrong_is_said(solver: Wrong, words: str) -> None:
         check_solver(solver)
 
 
+def test_an_estimator_with_another_cost_is_told_so() -> None:
+    with pytest.raises(AssertionError, match=r"its C is 100, and that of the problem 0\.\d+: from_estimator takes a function"):
+        check_solver(from_estimator(SVC(kernel="linear", C=100.0, tol=1e-9)))
+
+
 def test_an_unknown_name_is_a_key_error() -> None:
     with pytest.raises(KeyError, match="simulated_annealing"):
         check_solver("simulated_annealing")
@@ -240,6 +251,8 @@ def test_an_unknown_name_is_a_key_error() -> None:
         (["equimargin.solvers:Nothing"], 2, "cannot be found"),
         (["linear_program"], 0, "linear_program conforms"),
         (["equimargin.formulations:rvm"], 2, "cannot be found"),
+        (["nowhere:mine"], 2, "nowhere:mine cannot be found: No module named 'nowhere'"),
+        (["smoo"], 2, "neither a formulation nor a solver is called smoo; did you mean smo?"),
     ],
 )
 def test_the_command_says_what_it_finds(arguments: list[str], status: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -252,6 +265,9 @@ def test_the_command_says_what_it_finds(arguments: list[str], status: int, words
     [
         ("own_formulation:svm.soft.hinge", 0, "svm.soft.hinge conforms"),
         ("own_solver:ascent", 0, "ascent conforms"),
+        ("test_check_solver:RIGHT", 0, "RIGHT conforms"),
+        ("test_check_solver:Nothing", 2, "neither a formulation nor a solver of test_check_solver is called Nothing; it has "),
+        ("test_check_solver:SKLEARNS", 2, "SVC(C=2.0) is no Solver; `equimargin.adapters.from_estimator` makes one of it"),
         ("test_check_solver:DoubledCost", 1, "DoubledCost says optimal"),
     ],
 )

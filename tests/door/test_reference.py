@@ -62,11 +62,11 @@ def test_every_link_has_its_sentence(pages: dict[str, str]) -> None:
 
 
 def test_every_command_and_option_is_there(pages: dict[str, str]) -> None:
-    commands = re.findall(r"^  (\S+)  ", python("-m", "equimargin", "--help").partition("Commands:")[2], re.MULTILINE)
+    commands = re.findall(r"^│ ([a-z-]+)  ", python("-m", "equimargin", "--help").partition(" Commands ")[2], re.MULTILINE)
     assert len(commands) > 8
     for command in commands:
         assert f"(command-{command})=" in pages["commands.md"]
-        for option in re.findall(r"^  (--\S+)", python("-m", "equimargin", command, "--help"), re.MULTILINE):
+        for option in re.findall(r"^│ [* ]*(--[a-z0-9-]+)", python("-m", "equimargin", command, "--help"), re.MULTILINE):
             assert option in pages["commands.md"]
 
 

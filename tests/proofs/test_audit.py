@@ -339,6 +339,7 @@ def fitted_at(C: float | None) -> Model:
         (lambda: audit(SVC(kernel=lambda x, z: x @ z.T).fit(X, Y), X, Y), r"a kernel that is a function"),
         (lambda: audit(SVC().fit(X, np.arange(120) % 3), X, Y), r"the model has 3 classes"),
         (lambda: audit(SVC(), X, Y), r"not fitted"),
+        (lambda: audit(type("SVC", (), {"__module__": "thundersvm.thundersvm"})(), X, Y), r"not SVC of thundersvm; save its coefficients"),
         (lambda: audit(NuSVC(), X, Y), r"SVC, SVR and LinearSVC can be audited, not NuSVC"),
         (lambda: audit(LinearSVC(penalty="l1", dual=False).fit(X, Y), X, Y), r"1-norm"),
         (lambda: audit(LinearSVC(multi_class="crammer_singer").fit(X, Y), X, Y), r"crammer_singer"),

@@ -86,6 +86,11 @@ def test_every_need_has_its_sentence(needs: Needs[Any], stranger: Problem, refus
     assert met is stranger or needs.refusal(met) is None
 
 
+def test_a_shape_that_is_no_class_is_a_sentence() -> None:
+    with pytest.raises(ValueError, match=r"Needs: shape must be a class of problems, such as MarginProblem, not 'margin'"):
+        Needs("margin")  # type: ignore[arg-type]
+
+
 def test_no_need_is_left_out() -> None:
     """Of every argument of Needs there is a case in the table."""
     default = {field.name: field.default for field in fields(Needs)}

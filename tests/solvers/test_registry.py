@@ -302,3 +302,25 @@ def test_what_solve_does_not_need_is_imported_when_it_is_asked_for() -> None:
         "assert 'equimargin.solvers.exact.path' in sys.modules\n"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG).stderr == ""
+
+
+def test_families_of_a_solver_may_be_a_list() -> None:
+    solver("listed", algorithm="none", families=["svm.soft"], needs=Needs(MarginProblem), reference=True)(lambda problem: problem.origin)
+    try:
+        assert SOLVERS["listed"].takes("svm.soft")
+        assert SOLVERS["listed"].families == ("svm.soft",)
+    finally:
+        del SOLVERS["listed"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"families": "svm.soft"}, "wrong: families must be names of families, such as ('svm.soft',), not 'svm.soft'"),
+        ({"needs": MarginProblem}, "wrong: needs must be what the solver needs of a problem, such as Needs(MarginProblem), not "),
+    ],
+)
+def test_wrong_arguments_of_a_solver_are_sentences(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)):
+        solver("wrong", **{"algorithm": "none", "families": ("svm.soft",), "needs": Needs(MarginProblem), **wrong})
+    assert "wrong" not in SOLVERS

@@ -29,7 +29,7 @@ class Stop(StrEnum):
     """Why a path ended, as a sentence about the last breakpoint."""
 
     REACHED = "lambda_min was reached"
-    ZERO = "lambda = 0 was reached: f is the same from the breakpoint before on"
+    ZERO = "lambda = 0 was reached: f is constant from the last positive breakpoint to 0"
     CONSTANT = "f is the same constant at every lambda"
     CALLBACK = "the callback ended the path early"
     LIMIT = "the limit of events ended the path early"

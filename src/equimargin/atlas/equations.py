@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-MISSING = "the atlas needs latex2mathml, markdown-it-py and mdit-py-plugins: pip install 'equimargin[atlas]'"
+MISSING = "the atlas lacks packages: pip install latex2mathml markdown-it-py mdit-py-plugins Pygments"
 """What is said where a library of the extra is not installed."""
 
 

@@ -7,8 +7,10 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Callable, Sequence
+from inspect import getdoc
 from threading import Timer
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -35,14 +37,17 @@ OBJECTS_BETWEEN_COLLECTIONS = 10_000
 """Objects made before Python looks for garbage: with its own number, 700, it takes a tenth of the time until the first answers for looking
 through the libraries that are being imported, where there is none."""
 
+MORE = "More"
+"""The panel of the help for commands that few people need."""
+
 app = typer.Typer(
     name="equimargin",
     cls=OneSentence,
-    help="Formulations of max-margin learning, solved many ways, and proof that the answers agree.",
+    help="Solve the convex programs of max-margin learning in many ways, and prove how near the answers are.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -52,13 +57,33 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-def root(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False) -> None:
-    """Formulations of max-margin learning, solved many ways, and proof that the answers agree."""
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", "-V", metavar="", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Solve the convex programs of max-margin learning in many ways, and prove how near the answers are."""
 
 
+def _enter(command: Callable[..., None], **how: Any) -> None:
+    """Enter a command under its own name; every paragraph of its help is one line, which the help wraps itself."""
+    paragraphs = [" ".join(paragraph.split()) for paragraph in (getdoc(command) or "").split("\n\n")]
+    app.command(command.__name__.rstrip("_").replace("_", "-"), help="\n\n".join(paragraphs), **how)(command)
+
+
+FIRST: Sequence[Callable[..., None]] = (compare, audit, same, path, study, shrink, verify, list_, show)
+"""The commands that the help lists first."""
+FEW_NEED: Sequence[Callable[..., None]] = (graph, atlas, warm_up, check_claims)
+"""The commands that the help lists under "More"."""
+FORMER: Sequence[Callable[..., None]] = (refute, suggest)
+"""Forms of `same`, by the names that they had before."""
 app.callback()(root)
-for command in (compare, shrink, study, same, refute, suggest, path, verify, audit, check_claims, list_, show, graph, atlas, warm_up):
-    app.command(command.__name__.rstrip("_").replace("_", "-"))(command)
+for command in FIRST:
+    _enter(command)
+for command in FEW_NEED:
+    _enter(command, rich_help_panel=MORE)
+for command in FORMER:
+    _enter(command, hidden=True)
 
 
 def _send_again(lost: UnraisableHookArgs) -> None:

@@ -15,10 +15,12 @@ def check_claims(
     draws: Annotated[int, typer.Option(min=1, help="Instances on which every statement is tried.")] = 25,
     seed: Annotated[int, typer.Option(min=0, help="Of the first instance.")] = 0,
 ) -> None:
-    """Try every claim of the documents again: statements in rational numbers, theorems, and formulations against their families.
+    """Try every claim of the documents again.
 
-    What rests on a test or an experiment of the repository is counted and not run: `make check-claims` and `make experiments` in a clone
-    run that, too. The exit status is 1 if a claim is not as recorded.
+    Those are statements in rational numbers, theorems, and formulations against their families. What rests on a test or an experiment of
+    the repository is counted and not run: `make check-claims` and `make experiments` in a clone run that, too.
+
+    Exit status: 0 all claims are as recorded; 1 one is not.
     """
     with sentences():
         from equimargin.proofs.claims import Kind, chosen, failure
@@ -44,7 +46,7 @@ def _of_forms(ids: list[str]) -> list[str]:
     try:
         from equimargin.testing import check_formulation
     except ImportError:
-        return [f"{len(ids)} formulations are not checked: drawing data needs hypothesis, pip install 'equimargin[testing]'"]
+        return [f"{len(ids)} formulations are not checked: drawing data needs hypothesis, pip install hypothesis"]
     from equimargin.own.plugins import load_shipped
 
     load_shipped()

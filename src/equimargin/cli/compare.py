@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equimargin.cli.names import choices, command_of, one_of
+from equimargin.cli.names import command_of, flag, named
 from equimargin.cli.options import (
-    DEGREE,
+    ANSWERS,
+    DATA,
+    LIMITS,
     NO_PAIRS,
+    OUTPUT,
+    PROBLEM,
     STDOUT,
     BestOption,
     BiasName,
@@ -23,6 +27,7 @@ from equimargin.cli.options import (
     Coef0Option,
     ComparedTask,
     ComparedTaskOption,
+    CostOption,
     DataArgument,
     DecimalOption,
     DegreeOption,
@@ -92,6 +97,28 @@ class LossName(StrEnum):
     SQUARED_HINGE = "squared_hinge"
 
 
+FamilyOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATTERN", help="Only these families, * and ? allowed; may be given again.", rich_help_panel=PROBLEM),
+]
+FormulationOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATTERN", help="Only these formulations, * and ? allowed.", rich_help_panel=ANSWERS),
+]
+SolverOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATTERN", help="Only these backends and solvers, * and ? allowed.", rich_help_panel=ANSWERS),
+]
+LossOption = Annotated[LossName | None, named(LossName, "Loss of a slack: {}; by default both.", PROBLEM)]
+TolOption = Annotated[
+    float, typer.Option(metavar="TOL", help="Relative accuracy that every solver is asked for.", rich_help_panel=ANSWERS)
+]
+AgreeTolOption = Annotated[
+    float, typer.Option(metavar="TOL", help="Relative tolerance within which answers agree.", rich_help_panel=ANSWERS)
+]
+TimeLimitOption = Annotated[float, typer.Option(metavar="SECONDS", help="Time for each answer.", rich_help_panel=LIMITS)]
+
+
 def _explain(asked: bool) -> None:
     if asked:
         from equimargin.report.words import EXPLANATION
@@ -103,41 +130,8 @@ def _explain(asked: bool) -> None:
 def compare(
     context: typer.Context,
     data: OptionalDataArgument = None,
-    task: ComparedTaskOption = None,
-    levels: LevelsOption = None,
-    family: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Only these families, * and ? allowed; may be given again.")
-    ] = None,
-    formulation: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Only these formulations, * and ? allowed.")] = None,
-    solver: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Only these backends and solvers, * and ? allowed.")] = None,
-    loss: Annotated[
-        LossName | None,
-        typer.Option(
-            parser=one_of(LossName), metavar=choices(LossName), help="Only families with this loss of the slacks; both by default."
-        ),
-    ] = None,
-    kernel: KernelOption = KernelName.LINEAR,
-    gamma: GammaOption = None,
-    degree: DegreeOption = DEGREE,
-    coef0: Coef0Option = None,
-    cost: Annotated[float, typer.Option("-C", "--cost", metavar="COST", help="Cost of a unit of slack; inf is the hard margin.")] = 1.0,
-    epsilon: EpsilonOption = 0.1,
-    scale: ScaleOption = False,
-    sample: SampleOption = None,
-    seed: SeedOption = 0,
-    tol: Annotated[float, typer.Option(help="Relative accuracy asked of every solver.")] = 1e-8,
-    agree_tol: Annotated[float, typer.Option(help="Relative tolerance of the referee.")] = 1e-6,
-    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For each answer.")] = 60.0,
-    total_time: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="For all answers; after the step at work, what there is is printed and written.")
-    ] = None,
-    patient: Annotated[bool, typer.Option("--patient", help="Wait for all answers, slow ones and those that no verdict needs.")] = False,
-    jobs: Annotated[int, typer.Option(metavar="N", help="Processes; -1 is all cores.")] = 1,
-    preferences: PreferencesOption = None,
     target: TargetOption = None,
     query: QueryOption = None,
-    per_query: PerQueryOption = None,
-    bias: BiasOption = None,
     weight: WeightOption = None,
     drop: DropOption = None,
     header: HeaderOption = None,
@@ -147,24 +141,65 @@ def compare(
     na: NaOption = None,
     categorical: CategoricalOption = None,
     best: BestOption = None,
-    include_controls: Annotated[bool, typer.Option("--include-controls", help="Also declare the misprints; they must disagree.")] = False,
-    wide: Annotated[bool, typer.Option("--wide", help="A table of 150 columns, one line an answer.")] = False,
+    preferences: PreferencesOption = None,
+    scale: ScaleOption = False,
+    sample: SampleOption = None,
+    seed: SeedOption = 0,
+    draw: Annotated[
+        int | None,
+        typer.Option(metavar="SEED", min=0, help="Draw the data of a plug-in's family in place of reading DATA.", rich_help_panel=DATA),
+    ] = None,
+    task: ComparedTaskOption = None,
+    levels: LevelsOption = None,
+    family: FamilyOption = None,
+    formulation: FormulationOption = None,
+    solver: SolverOption = None,
+    loss: LossOption = None,
+    kernel: KernelOption = KernelName.LINEAR,
+    gamma: GammaOption = None,
+    degree: DegreeOption = None,
+    coef0: Coef0Option = None,
+    cost: CostOption = 1.0,
+    epsilon: EpsilonOption = 0.1,
+    tol: TolOption = 1e-8,
+    agree_tol: AgreeTolOption = 1e-6,
+    time_limit: TimeLimitOption = 60.0,
+    total_time: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Time for all answers; at its end the results so far are printed and written.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = None,
+    patient: Annotated[bool, flag("--patient", "Wait for all answers: slow ones, and those that no verdict needs.", LIMITS)] = False,
+    jobs: Annotated[int, typer.Option(metavar="N", help="Processes; -1 for all cores.", rich_help_panel=LIMITS)] = 1,
+    per_query: PerQueryOption = None,
+    bias: BiasOption = None,
+    include_controls: Annotated[
+        bool, flag("--include-controls", "Declare the misprints and look-alikes too, which must disagree.", ANSWERS)
+    ] = False,
+    wide: Annotated[bool, flag("--wide", "Print a table of 150 columns, one line for each answer.", OUTPUT)] = False,
     explain: Annotated[
-        bool, typer.Option("--explain", callback=_explain, is_eager=True, help="Explain the words and marks of the page.")
+        bool, flag("--explain", "Explain the words and marks of the page, and exit.", OUTPUT, callback=_explain, is_eager=True)
     ] = False,
     json: JSONOption = None,
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as CSV; - is standard output.")] = None,
-    html: HTMLOption = None,
-    certify: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write a certificate of every family, FAMILY.json.")] = None,
-    plugin: PluginOption = None,
-    draw: Annotated[
-        int | None, typer.Option(metavar="SEED", min=0, help="Draw the data of a family from elsewhere, instead of reading DATA.")
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="CSV file of the answers; - for standard output.", rich_help_panel=OUTPUT)
     ] = None,
+    html: HTMLOption = None,
+    certify: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder for a certificate of every family, FAMILY.json.", rich_help_panel=OUTPUT),
+    ] = None,
+    plugin: PluginOption = None,
 ) -> None:
-    """Solve the formulations of a task by several backends and solvers, and judge every answer.
+    """Compare formulations and solvers on your data.
 
-    A family from elsewhere, of a plug-in or of `list families`, is compared by its name: --family ID with a file of its own data, or with
-    --draw SEED.
+    Every answer is checked: what it proves of the optimum is computed anew, and no status of a solver is used.
+
+    A family that a plug-in enters, or one of `list families` beyond those of the task, is compared by its name: --family ID with a file of
+    its own data, or with --draw SEED.
 
     Exit status: 0 every family agrees; 1 a family disagrees; 2 bad usage or input; 3 nothing was solved; 4 a family is undecided;
     130 interrupted by Ctrl-C or --total-time: what there is is printed and written.
@@ -179,7 +214,8 @@ def compare(
             variant = Variant(per_query, bias)
             asked = {"loss": None if loss is None else loss.value, "C": cost, "epsilon": epsilon, "scale": scale}
             asked |= {"sample": sample, "seed": seed, **variant.record()}
-            posed = at_rows(rows, kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1]), family, variant, asked)
+            rows = rows.scaled() if scale else rows
+            posed = at_rows(rows, kernel_of(kernel, gamma, degree, coef0, rows), family, variant, asked)
         if jobs != 1:
             without_warnings_of_trackers()
         from equimargin.compare import comparisons
@@ -226,7 +262,7 @@ class Posed:
 
 
 def at_rows(rows: Data, kernel: Kernel, wanted: list[str] | None, variant: Variant, asked: dict[str, Any]) -> Posed:
-    """The problems of a task at the rows of a file, which are scaled if that is asked; the command ends where there is nothing to rank.
+    """The problems of a task at the rows of a file, already scaled; the command ends where there is nothing to rank.
 
     asked : what the options say of the problems, as the record has it.
 
@@ -235,7 +271,6 @@ def at_rows(rows: Data, kernel: Kernel, wanted: list[str] | None, variant: Varia
     ValueError : options that the data do not go with.
     """
     variant.check(rows)
-    rows = rows.scaled() if asked["scale"] else rows
     loss = None if asked["loss"] is None else LossName(asked["loss"])
     if rows.task == "ordinal":
         return _of_levels(rows, kernel, loss, wanted, asked)

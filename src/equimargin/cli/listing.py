@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from equimargin.cli.names import choices, one_of
 from equimargin.cli.options import PluginOption, check_writable, sentences
 
 if TYPE_CHECKING:
@@ -25,27 +26,48 @@ SHOWN_SEED = 1
 class Subject(StrEnum):
     """What can be listed."""
 
+    DATA = "data"
+    FAMILIES = "families"
     FORMULATIONS = "formulations"
     SOLVERS = "solvers"
-    LINKS = "links"
-    FAMILIES = "families"
-    PLUGINS = "plugins"
     KERNELS = "kernels"
+    LINKS = "links"
     CLAIMS = "claims"
-    DATA = "data"
+    PLUGINS = "plugins"
+
+
+CONTENTS = {
+    Subject.DATA: "bundled data sets",
+    Subject.FAMILIES: "problems with an optimum of their own, each with its formulations",
+    Subject.FORMULATIONS: "ways to write these problems down, with the place where each is printed",
+    Subject.SOLVERS: "specialised solvers, and backends of cvxpy",
+    Subject.KERNELS: "kernels",
+    Subject.LINKS: "relations between formulations",
+    Subject.CLAIMS: "claims of the documents, with a verdict on each",
+    Subject.PLUGINS: "plug-ins that are loaded, with their origin",
+}
+"""What there is under each subject."""
 
 
 def list_(
-    subject: Annotated[Subject, typer.Argument(help="What to list.")],
+    subject: Annotated[
+        Subject | None,
+        typer.Argument(parser=one_of(Subject), metavar="[SUBJECT]", help=f"{choices(Subject).capitalize()}; without it, these."),
+    ] = None,
     document: Annotated[str | None, typer.Option(metavar="LETTER", help="Claims of one document: T, P, K, W or O.")] = None,
     verdict: Annotated[str | None, typer.Option(metavar="VERDICT", help="Claims with one verdict, such as refuted.")] = None,
     plugin: PluginOption = None,
 ) -> None:
-    """List formulations, solvers, links, families, kernels, claims, data or plug-ins; what a plug-in brings is named with its origin."""
+    """List what there is: data, families, solvers, claims and more.
+
+    What a plug-in enters is listed with its origin.
+    """
     with sentences():
         if subject is not Subject.CLAIMS and (document or verdict):
-            raise ValueError(f"--document and --verdict choose among claims: list claims, not {subject}")
-        if subject is Subject.CLAIMS:
+            raise ValueError(f"--document and --verdict choose among claims: list claims, not {subject or 'nothing'}")
+        if subject is None:
+            entries = [(name.value, text) for name, text in CONTENTS.items()]
+        elif subject is Subject.CLAIMS:
             entries = list(_claims(document, verdict))
         else:
             if subject is not Subject.DATA:
@@ -53,16 +75,19 @@ def list_(
 
                 load_shipped()
             entries = list(_listing(subject))
-    width = max((len(name) for name, _ in entries), default=0)
-    for name, text in entries:
-        typer.echo(f"{name:{width}s}  {text}".rstrip())
+        width = max((len(name) for name, _ in entries), default=0)
+        for name, text in entries:
+            typer.echo(f"{name:{width}s}  {text}".rstrip())
 
 
 def show(
     id: Annotated[str, typer.Argument(metavar="ID", help="Of a formulation, a family, a solver, a kernel or a claim.")],
     plugin: PluginOption = None,
 ) -> None:
-    """Show a formulation with its equation, source, signs and links, or a family, a solver, a kernel or a claim of a document."""
+    """Show a formulation with its equation, source and links.
+
+    A family, a solver, a kernel and a claim of a document have a page too.
+    """
     with sentences():
         from equimargin.own.plugins import load_shipped
 
@@ -83,11 +108,14 @@ def atlas(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="To write: a new or an empty one.")],
     pyodide: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="npm's package pyodide, with which the page that checks certificates runs in a browser."),
+        typer.Option(metavar="FOLDER", help="Folder of npm's package pyodide, by which the page on certificates checks them in a browser."),
     ] = None,
     plugin: PluginOption = None,
 ) -> None:
-    """Write linked pages: every formulation with its equation, code, links, theorems and dual; a checker of certificates."""
+    """Write linked pages of all formulations, for a browser.
+
+    Each has its equation, code, links, theorems and dual; one page checks certificates.
+    """
     with sentences():
         from equimargin.atlas import write_atlas
         from equimargin.own.plugins import load_shipped

@@ -39,8 +39,35 @@ def meant(text: str, names: Sequence[str]) -> str:
 
 
 def choices(kind: type[StrEnum]) -> str:
-    """How the help shows these names."""
-    return f"<{'|'.join(member.value for member in kind)}>"
+    """Return these names as the help lists them."""
+    *names, last = (member.value for member in kind)
+    return f"{', '.join(names)} or {last}"
+
+
+def named(kind: type[StrEnum], help: str, panel: str | None = None) -> Any:
+    """Return an option that takes a name of an enumeration; the help lists them after its first words.
+
+    Parameters
+    ----------
+    kind
+        Enumeration whose values are the names.
+    help
+        Help text with {} where the names stand.
+    panel
+        Panel of the help in which the option stands; None for "Options".
+    """
+    return typer.Option(
+        parser=one_of(kind),
+        metavar="NAME",
+        help=help.format(choices(kind)),
+        rich_help_panel=panel,
+        autocompletion=lambda incomplete: [member.value for member in kind if member.value.startswith(incomplete)],
+    )
+
+
+def flag(name: str, help: str, panel: str | None = None, **more: Any) -> Any:
+    """Return an option without a value, in a panel of the help."""
+    return typer.Option(name, metavar="", help=help, rich_help_panel=panel, **more)
 
 
 class OneSentence(TyperGroup):
@@ -67,7 +94,8 @@ class OneSentence(TyperGroup):
             if not standalone_mode or not hasattr(error, "format_message"):
                 raise
             help_asked = type(error).__name__ == "NoArgsIsHelpError"
-            typer.echo(error.format_message() if help_asked else f"equimargin: {_sentence(error)}", err=True)
+            if not help_asked:  # the help is printed already
+                typer.echo(f"equimargin: {_sentence(error)}", err=True)
             sys.exit(2)
         if not standalone_mode:
             return status

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from equimargin.cli.names import choices, meant, one_of
+from equimargin.cli.ending import INTERRUPTED, UNREAD, read_no_more
+from equimargin.cli.names import choices, flag, meant, named
 
 if TYPE_CHECKING:
     from equimargin.data import Data, HowToRead
@@ -76,135 +77,183 @@ class BiasName(StrEnum):
 
 
 class KernelName(StrEnum):
-    """The kernels of document T, section 2.3, and one's own Gram matrix."""
+    """The kernels of document T, section 2.3, by scikit-learn's names, and one's own Gram matrix."""
 
     LINEAR = "linear"
+    POLY = "poly"
     RBF = "rbf"
-    POLYNOMIAL = "polynomial"
     SIGMOID = "sigmoid"
     PRECOMPUTED = "precomputed"
+
+
+DATA, PROBLEM, ANSWERS, LIMITS, OUTPUT = "Data", "Problem", "Answers", "Limits", "Output"
+"""The panels of the help in which the options of `compare`, `shrink` and `path` stand."""
 
 
 DataArgument = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A bundled name (see `list data`), a file (svmlight/LETOR, CSV, TSV, any table as text, NPZ, Parquet; gz, bz2, xz) or -.",
+        help="Bundled name (see `list data`), file (svmlight/LETOR, CSV, TSV, any table as text, NPZ, Parquet; gz, bz2, xz), or - "
+        "for standard input.",
     ),
 ]
-TaskOption = Annotated[
-    Task | None, typer.Option(parser=one_of(Task), metavar=choices(Task), help="What is learned; by default what the data look like.")
-]
+TaskOption = Annotated[Task | None, named(Task, "What is learned: {}; by default what the data look like.", PROBLEM)]
 ComparedTaskOption = Annotated[
-    ComparedTask | None,
-    typer.Option(parser=one_of(ComparedTask), metavar=choices(ComparedTask), help="What is learned; by default what the data look like."),
+    ComparedTask | None, named(ComparedTask, "What is learned: {}; by default what the data look like.", PROBLEM)
 ]
 LevelsOption = Annotated[
     str | None,
-    typer.Option(metavar="LOW,...,HIGH", help="Labels of an ordinal regression, the lowest first; by default numbers, ascending."),
+    typer.Option(
+        metavar="LEVELS",
+        help="Labels of an ordinal regression, comma-separated, lowest first; by default numbers, ascending.",
+        rich_help_panel=PROBLEM,
+    ),
 ]
 
 
 def _kernel_named(text: str) -> str:
-    """A kernel's name, of the project's or of a plug-in's."""
-    from equimargin.own.kernels import KERNELS
+    """Return a kernel's name, of the project's or of a plug-in's."""
+    from equimargin.own.kernels import ALIASES, KERNELS
 
-    return meant(text, [*(member.value for member in KernelName), *KERNELS])
+    return meant(ALIASES.get(text.lower(), text), [*(member.value for member in KernelName), *KERNELS])
+
+
+def _gamma(text: str) -> str | float:
+    """Return the gamma of a kernel: a number, or one of scikit-learn's words for one."""
+    try:
+        return float(text)
+    except ValueError:
+        if text in ("scale", "auto"):
+            return text
+        raise typer.BadParameter(f"{text!r} is neither a number nor scale or auto") from None
 
 
 KernelOption = Annotated[
     str,
     typer.Option(
         parser=_kernel_named,
-        metavar=choices(KernelName),
-        help="Kernel, or one of a plug-in; precomputed takes the features as the Gram matrix.",
+        metavar="NAME",
+        help=f"Kernel: {choices(KernelName)} (the features are the Gram matrix), or one of a plug-in.",
+        rich_help_panel=PROBLEM,
+        autocompletion=lambda incomplete: [member.value for member in KernelName if member.value.startswith(incomplete)],
     ),
 ]
-GammaOption = Annotated[float | None, typer.Option(help="gamma of rbf and sigmoid (by default 1/d) and of polynomial (1).")]
-DegreeOption = Annotated[int, typer.Option(help="Degree of polynomial.")]
-Coef0Option = Annotated[float | None, typer.Option(help="Constant of polynomial (by default 1) and of sigmoid (0).")]
-EpsilonOption = Annotated[float, typer.Option(help="Half the width of the regression tube, in the units of the target.")]
-ScaleOption = Annotated[bool, typer.Option("--scale", help="Bring every feature to mean 0 and deviation 1, those of all rows.")]
-SampleOption = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="Take N rows at random; of a ranking whole queries, the last one cut.")
+GammaOption = Annotated[
+    str | None,
+    typer.Option(
+        parser=_gamma,
+        metavar="GAMMA",
+        help="Of poly, rbf and sigmoid: a number, scale for 1/(d var(X)), as by default, or auto for 1/d.",
+        rich_help_panel=PROBLEM,
+    ),
 ]
-SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the sample.")]
+DegreeOption = Annotated[int | None, typer.Option(metavar="N", help="Of poly; by default 3.", rich_help_panel=PROBLEM)]
+Coef0Option = Annotated[
+    float | None, typer.Option(metavar="X", help="Constant of poly and sigmoid; by default 0.", rich_help_panel=PROBLEM)
+]
+CostOption = Annotated[
+    float,
+    typer.Option("-C", "--cost", metavar="COST", help="Cost of a unit of slack; inf for a hard margin.", rich_help_panel=PROBLEM),
+]
+EpsilonOption = Annotated[
+    float,
+    typer.Option(metavar="EPSILON", help="Half the width of the regression tube, in units of the target.", rich_help_panel=PROBLEM),
+]
+ScaleOption = Annotated[bool, flag("--scale", "Bring every feature to mean 0 and deviation 1 over all rows.", DATA)]
+SampleOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, help="Rows to take at random; of a ranking whole queries, the last one cut.", rich_help_panel=DATA
+    ),
+]
+SeedOption = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the sample.", rich_help_panel=DATA)]
 TargetOption = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Target column of a table; by default label, target, relevance, class or y, else the last."),
+    typer.Option(
+        metavar="COLUMN",
+        help="Target column of a table; by default label, target, relevance, class or y, else the last.",
+        rich_help_panel=DATA,
+    ),
 ]
 QueryOption = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Query column of a table; by default qid, query or query_id; '' is none.")
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="Query column of a table; by default qid, query or query_id; '' for none.", rich_help_panel=DATA
+    ),
 ]
 WeightOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column with the factor of each row's cost; by default sample_weight, and weight beside a target or query found by its name; "
-        "'' is none.",
+        help="Column of factors of each row's cost; by default sample_weight, or weight in a table whose target or query column has "
+        "one of the names above; '' for none.",
+        rich_help_panel=DATA,
     ),
 ]
 PerQueryOption = Annotated[
     PerQueryName | None,
-    typer.Option(
-        parser=one_of(PerQueryName),
-        metavar=choices(PerQueryName),
-        help="What a ranking adds up for a query: the sum of the losses of its pairs, as by default, or their mean.",
-    ),
+    named(PerQueryName, "Loss of a query in a ranking: {} of the losses of its pairs; by default sum.", PROBLEM),
 ]
 BiasOption = Annotated[
     BiasName | None,
-    typer.Option(
-        parser=one_of(BiasName),
-        metavar=choices(BiasName),
-        help="Bias of a classification: free, none, or penalized, which is part of the norm; by default `compare` has the first two, and "
-        "`path` the first.",
+    named(
+        BiasName,
+        "Bias of a classification: {} (part of the norm); by default `compare` takes the first two and `path` the first.",
+        PROBLEM,
     ),
 ]
-DropOption = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out; may be given again.")]
+DropOption = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out; may be given again.", rich_help_panel=DATA)
+]
 HeaderOption = Annotated[
     bool | None,
-    typer.Option("--header/--no-header", help="Whether the first row of a table is column names; by default what it looks like."),
+    typer.Option(
+        "--header/--no-header",
+        metavar="",
+        help="First row of a table is column names, or is data; by default what it looks like.",
+        rich_help_panel=DATA,
+    ),
 ]
 SepOption = Annotated[
-    str | None, typer.Option(metavar="MARK", help="What separates the fields of a table: one character, tab or whitespace.")
+    str | None,
+    typer.Option(metavar="MARK", help="Separator of a table's fields: one character, tab or whitespace.", rich_help_panel=DATA),
 ]
-DecimalOption = Annotated[str, typer.Option(metavar="MARK", help="Decimal point of a table: . or a comma.")]
+DecimalOption = Annotated[str, typer.Option(metavar="MARK", help="Decimal point of a table: . or a comma.", rich_help_panel=DATA)]
 MissingOption = Annotated[
-    MissingEntries | None, typer.Option(help="Leave rows with missing entries out, or fill features with their column's mean.")
+    MissingEntries | None,
+    named(MissingEntries, "Treatment of missing entries: {} (drop the rows, or take the mean of the feature).", DATA),
 ]
 NaOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WORD",
-        help="What stands for a missing entry, beside an empty one; may be given again. By default NA, N/A, nan, null, none, ?, - and . "
-        "do; '' is nothing else.",
+        help="Word for a missing entry; may be given again. By default NA, N/A, nan, null, none, ?, - and . are; '' for no word. "
+        "An empty entry is always missing.",
+        rich_help_panel=DATA,
     ),
 ]
 CategoricalOption = Annotated[
     Categorical | None,
-    typer.Option(
-        parser=one_of(Categorical),
-        metavar=choices(Categorical),
-        help="Columns of words: an indicator of every word, the word's place in alphabetical order, or left out.",
-    ),
+    named(Categorical, "Columns of words: {} (an indicator of every word, its place in alphabetical order, or left out).", DATA),
 ]
-BestOption = Annotated[
-    Best | None,
-    typer.Option(parser=one_of(Best), metavar=choices(Best), help="Best label of a ranking: the highest by default, or the lowest."),
-]
+BestOption = Annotated[Best | None, named(Best, "Best label of a ranking: {}; by default highest.", PROBLEM)]
 PreferencesOption = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="Pairs of rows of DATA, preferred,other[,query][,weight], by its column id or from 0: they take the place of the target.",
+        help="Pairs of rows in place of the target: preferred, other[, query][, weight]; rows by DATA's column id, or from 0.",
+        rich_help_panel=DATA,
     ),
 ]
 JSONOption = Annotated[
-    Path | None, typer.Option("--json", "--output", metavar="FILE", help="Write all figures as JSON; - is standard output.")
+    Path | None,
+    typer.Option("--json", "--output", metavar="FILE", help="JSON file of all figures; - for standard output.", rich_help_panel=OUTPUT),
 ]
 
-HTMLOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page for a browser; - is standard output.")]
+HTMLOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Page for a browser; - for standard output.", rich_help_panel=OUTPUT)
+]
 
 
 def load_plugins(names: list[str] | None) -> list[str] | None:
@@ -226,16 +275,10 @@ PluginOption = Annotated[
         metavar="MODULE",
         callback=load_plugins,
         is_eager=True,
-        help="A module, or a file that ends in .py, whose import enters families, kernels and solvers; may be given again.",
+        help="Module, or file ending in .py, whose import enters families, kernels and solvers; may be given again.",
     ),
 ]
 
-DEGREE = 2
-"""The degree of a polynomial kernel where nobody says it, a power."""
-INTERRUPTED = 130
-"""The exit status of what was interrupted, as a shell gives it after Ctrl-C."""
-UNREAD = 141
-"""The exit status of what was printed to a pipe that nobody reads, as a shell gives it for SIGPIPE."""
 STDOUT = Path("-")
 """The file name that stands for standard output, as in other Unix tools."""
 OF_TRACKERS = "ignore:resource_tracker:UserWarning"
@@ -305,12 +348,24 @@ def loaded(
     return data
 
 
-def kernel_of(name: str, gamma: float | None, degree: int, coef0: float | None, d: int) -> Kernel:
-    """The kernel that the options name, for d features; one of a plug-in gets those options that are given."""
-    from equimargin.own.kernels import of_features
+def kernel_of(name: str, gamma: str | float | None, degree: int | None, coef0: float | None, rows: Data) -> Kernel:
+    """Return the kernel that the options name, for the rows as the problems take them.
 
-    given = {"gamma": gamma, "degree": None if degree == DEGREE else degree, "coef0": coef0}
-    return of_features(name, d, {parameter: value for parameter, value in given.items() if value is not None})
+    Raises
+    ------
+    ValueError
+        If the kernel does not have a parameter that is given.
+    """
+    from equimargin.own.kernels import named_kernel, parameters_of
+
+    options = {"gamma": gamma, "degree": degree, "coef0": coef0}
+    given = {parameter: value for parameter, value in options.items() if value is not None}
+    own = parameters_of(name)
+    wrong = [parameter for parameter in given if parameter not in own]
+    if wrong:
+        has = f"has {' and '.join(f'--{parameter}' for parameter in own)}" if own else "has no parameters"
+        raise ValueError(f"--{wrong[0]} is not for the {name} kernel, which {has}; leave it out, or choose another --kernel")
+    return named_kernel(name, rows.X, rows.weight, given)
 
 
 @dataclass(frozen=True)
@@ -406,14 +461,16 @@ def sentences() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        _read_no_more(sys.stdout)
+        read_no_more(sys.stdout)
         _exit_at_once(UNREAD)
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         refuse(str(error))
+    except OSError as error:
+        refuse(str(error) if error.filename or not error.strerror else f"the output cannot be written: {error.strerror}")
     except ImportError as missing:
         if "hypothesis" not in str(missing):
             raise
-        refuse("drawing data needs hypothesis: pip install 'equimargin[testing]'")
+        refuse("drawing data needs hypothesis: pip install hypothesis")
     except MemoryError as error:
         refuse(f"the memory is not enough ({error or 'no word on how much'}); take fewer rows (--sample) or features (--drop)")
     except KeyboardInterrupt:
@@ -559,9 +616,5 @@ class _Lasting:
             yield
         except BrokenPipeError:
             self.unread = True
-            _read_no_more(self._out)
+            read_no_more(self._out)
 
-
-def _read_no_more(out: Any) -> None:
-    """Let an output that nobody reads go nowhere, with what is still to be flushed."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())

@@ -15,8 +15,12 @@ import typer
 from equimargin import __version__
 from equimargin.cli.names import command_of
 from equimargin.cli.options import (
-    DEGREE,
+    ANSWERS,
+    DATA,
+    LIMITS,
     NO_PAIRS,
+    OUTPUT,
+    PROBLEM,
     BestOption,
     BiasName,
     BiasOption,
@@ -71,43 +75,8 @@ if TYPE_CHECKING:
 def path(
     context: typer.Context,
     data: DataArgument,
-    task: TaskOption = None,
-    family: Annotated[
-        str | None, typer.Option(metavar="ID", help="Of the task, such as svm.nobias, svm.onenorm, rank.onenorm or rvm.")
-    ] = None,
-    kernel: KernelOption = KernelName.LINEAR,
-    gamma: GammaOption = None,
-    degree: DegreeOption = DEGREE,
-    coef0: Coef0Option = None,
-    epsilon: EpsilonOption = 0.1,
-    scale: ScaleOption = False,
-    sample: SampleOption = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample and of the folds.")] = 0,
-    lambda_min: Annotated[float, typer.Option(metavar="LAMBDA", help="Where to end, lambda = 1/C; 0 is the whole path.")] = 1e-4,
-    max_events: Annotated[int | None, typer.Option(metavar="N", min=1, help="Breakpoints at most.")] = None,
-    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="For each path.")] = None,
-    validate: Annotated[
-        str | None,
-        typer.Option(metavar="FILE|FOLDS", help="Choose the best lambda on the rows of a file, or on this number of folds of DATA."),
-    ] = None,
-    metric: Annotated[
-        str, typer.Option(metavar="NAME", help="What --validate compares: auto, pairwise_accuracy, ndcg@10, average_precision, ...")
-    ] = "auto",
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the path; .svg, .png or .pdf.")] = None,
-    save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the path; .npz.")] = None,
-    certify: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a certificate of all lambdas from the last breakpoint to the first; .json.")
-    ] = None,
-    certify_gap: Annotated[
-        float, typer.Option(metavar="GAP", help="What the certificate claims: how far the objective is above the optimum, in parts of it.")
-    ] = 1e-3,
-    json: JSONOption = None,
-    html: HTMLOption = None,
-    preferences: PreferencesOption = None,
     target: TargetOption = None,
     query: QueryOption = None,
-    per_query: PerQueryOption = None,
-    bias: BiasOption = None,
     weight: WeightOption = None,
     drop: DropOption = None,
     header: HeaderOption = None,
@@ -117,14 +86,68 @@ def path(
     na: NaOption = None,
     categorical: CategoricalOption = None,
     best: BestOption = None,
+    preferences: PreferencesOption = None,
+    scale: ScaleOption = False,
+    sample: SampleOption = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the sample and of the folds.", rich_help_panel=DATA)] = 0,
+    task: TaskOption = None,
+    family: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID", help="Family of the task, such as svm.nobias, svm.onenorm, rank.onenorm or rvm.", rich_help_panel=PROBLEM
+        ),
+    ] = None,
+    kernel: KernelOption = KernelName.LINEAR,
+    gamma: GammaOption = None,
+    degree: DegreeOption = None,
+    coef0: Coef0Option = None,
+    epsilon: EpsilonOption = 0.1,
+    validate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|N", help="Choose the best lambda on the rows of a file, or by N folds of DATA.", rich_help_panel=ANSWERS
+        ),
+    ] = None,
+    metric: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Metric of --validate: auto, pairwise_accuracy, ndcg@10, average_precision, ...", rich_help_panel=ANSWERS
+        ),
+    ] = "auto",
+    lambda_min: Annotated[
+        float, typer.Option(metavar="LAMBDA", help="End of the path, lambda = 1/C; 0 for the whole path.", rich_help_panel=LIMITS)
+    ] = 1e-4,
+    max_events: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Maximum number of breakpoints.", rich_help_panel=LIMITS)
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="Time for each path.", rich_help_panel=LIMITS)] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Drawing of the path: .svg, .png or .pdf.", rich_help_panel=OUTPUT)
+    ] = None,
+    save: Annotated[Path | None, typer.Option(metavar="FILE", help="The path itself: .npz.", rich_help_panel=OUTPUT)] = None,
+    certify: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Certificate for all lambdas from the first breakpoint to the last: .json.", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    certify_gap: Annotated[
+        float,
+        typer.Option(metavar="GAP", help="Relative gap between objective and optimum that the certificate claims.", rich_help_panel=OUTPUT),
+    ] = 1e-3,
+    json: JSONOption = None,
+    html: HTMLOption = None,
+    per_query: PerQueryOption = None,
+    bias: BiasOption = None,
     plugin: PluginOption = None,
 ) -> None:
-    """Follow the solutions of a hinge's problem along lambda = 1/C, from one breakpoint to the next.
+    """Compute the regularisation path, and choose lambda.
 
-    Between breakpoints lambda f is linear in lambda; f of a one-norm problem is constant there, and jumps.
+    The path of a problem with hinge loss is computed from one breakpoint of lambda = 1/C to the next. Between breakpoints lambda f is
+    linear in lambda; f of a one-norm problem is constant there, and jumps at breakpoints.
 
     Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage or input; 3 the path has no breakpoint; 4 the path
-    ended early, or that of a fold did so at the best lambda.
+    stopped before --lambda-min, or the best lambda is the smallest one of a fold's path that stopped early.
     """
     with sentences(), writing(json, html, save, plot, certify) as write:
         check_writable(plot, save, json, html, certify)
@@ -133,7 +156,7 @@ def path(
         how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na) | how_to_encode(categorical, best)
         raw = loaded(data, task, how, preferences, sample, seed, kernel, scale)
         rows = raw.scaled() if scale else raw
-        variant, chosen = Variant(per_query, bias), kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])
+        variant, chosen = Variant(per_query, bias), kernel_of(kernel, gamma, degree, coef0, rows)
         variant.check(rows)
         family = _family(family, variant)
         problem = _problem(rows, chosen, epsilon, family, variant)
@@ -290,7 +313,8 @@ def _summary(found: AnyPath, selected: Selected | None, validated_on: str | None
         yield f"relative gap at most {found.gaps.max():.1e} at all lambdas"
     else:
         half_way = found.midpoint_gaps.max(initial=0.0)
-        yield f"{len(found.events) / found.problem.p:.3g} events a {rows}, {found.margins.max():,} rows in the margin set at most"
+        changes = len(found.events) / found.problem.p
+        yield f"{changes:.3g} changes of the margin set for each {rows}; at most {found.margins.max():,} {rows}s in it at once"
         yield f"relative gap at most {found.gaps.max():.1e} at breakpoints, {half_way:.1e} half way between them"
     if selected is not None:
         low, high = selected.interval

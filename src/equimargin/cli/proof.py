@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equimargin.cli.names import command_of
+from equimargin.cli.names import command_of, flag
 from equimargin.cli.options import (
     CategoricalOption,
     DecimalOption,
@@ -43,33 +43,38 @@ UNDECIDED = 4
 """The exit status of a question that stays open, as `compare` has it for a family that is undecided."""
 SEPARATING_EXAMPLES = 300
 """Instances that `refute` draws: it asks no reasons, and has time for more than `same`."""
-ProblemArgument = Annotated[
-    str, typer.Argument(metavar="A", help="The id of a formulation (see `list`), or MODULE:FUNCTION, from data to a cvxpy problem.")
-]
+RELATED_EXAMPLES = 25
+"""Instances that `suggest` draws for a pair: a family has many pairs."""
+A_PROBLEM = "Id of a formulation (see `list formulations`), or MODULE:FUNCTION, from data to a cvxpy problem"
+ProblemArgument = Annotated[str, typer.Argument(metavar="A", help=f"{A_PROBLEM}.")]
+DrawsOption = Annotated[int, typer.Option(metavar="N", help="Instances on which a reason is sought.")]
 StrategyOption = Annotated[
-    str | None, typer.Option(metavar="MODULE:STRATEGY", help="Which data both take, a hypothesis strategy; by default the family's.")
+    str | None, typer.Option(metavar="MODULE:STRATEGY", help="Hypothesis strategy of the data that both take; by default the family's.")
 ]
 DrawSeedOption = Annotated[int, typer.Option(min=0, help="Seed of the instances.")]
 WithoutOption = Annotated[str | None, typer.Option("--without", metavar="weights", help="Leave out what the documents do not have.")]
-DistinctOption = Annotated[bool, typer.Option("--distinct", help="Only instances without two equal points.")]
-FiniteOption = Annotated[bool, typer.Option("--finite", help="Only a difference of two finite optima counts.")]
-SecondsOption = Annotated[float, typer.Option(metavar="SECONDS", help="For the whole verdict.")]
+DistinctOption = Annotated[bool, flag("--distinct", "Only instances without two equal points.")]
+FiniteOption = Annotated[bool, flag("--finite", "Only a difference of two finite optima counts.")]
+SecondsOption = Annotated[float, typer.Option(metavar="SECONDS", help="Time for the whole answer.")]
 
 
 def verify(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Certificates.")],
     prove: Annotated[
-        bool, typer.Option("--prove", help="Also write each as a theorem beside it, a Coq file, which Coq checks where it is installed.")
+        bool, flag("--prove", "Also write each as a theorem in a Coq file next to it, and check it by Coq if it is installed.")
     ] = False,
 ) -> None:
-    """Check certificates, and print a line for each: ACCEPTED with what it proves, or REJECTED with the first reason.
+    """Check certificates.
 
-    That is an interval that holds the optimum or, of a path, how far its objective is above the optimum at every lambda of a range.
+    A line for each says ACCEPTED with what it proves, or REJECTED with the first reason. A certificate proves an interval that contains the
+    optimum or, of a path, how far its objective is above the optimum at every lambda of a range.
 
-    The last line says which checkers there were: where `python -m equimargin.proofs.coq` has built the program that is extracted from a
-    proof, it is asked too about files that are accepted. Exit status: 0 all are accepted; 1 one is rejected; 2 a file cannot be read; 4 all
-    are accepted, and with --prove a theorem is not checked by Coq, whose line says why. `python3 -I proofs/checker.py FILE...` does the
-    same without the program and without --prove.
+    The last line names the checkers: if `python -m equimargin.proofs.coq` has built the checker that is proved in Coq, it checks the
+    accepted files too.
+
+    Exit status: 0 all are accepted; 1 one is rejected; 2 a file cannot be read; 4 all are accepted, and with --prove a theorem is not
+    checked by Coq, for the reason in its line. `python3 -I proofs/checker.py FILE...` does the same without the proved checker and
+    without --prove.
     """
     from equimargin.proofs.checker import main as check
 
@@ -86,7 +91,7 @@ def _asked_of_the_program(files: list[str]) -> int:
     from equimargin.proofs.coq import COVERED, Answer, NotProved, answer, built
 
     if (program := built()) is None:
-        typer.echo("Checked by checker.py; the program that is extracted from a proof is not built (python -m equimargin.proofs.coq).")
+        typer.echo("Checked by checker.py. To check by the proved checker too, build it: python -m equimargin.proofs.coq (needs Coq).")
         return 0
     answers = []
     for file in files:
@@ -138,13 +143,13 @@ def audit(
         str | None,
         typer.Option(metavar="SMALLER,LARGER", help="Factors of C for the labels of a LIBSVM or LIBLINEAR model (-wi); 1,1 by default."),
     ] = None,
-    free_bias: Annotated[bool, typer.Option("--free-bias", help="Bias of a LIBLINEAR model outside the norm (-R).")] = False,
+    free_bias: Annotated[bool, flag("--free-bias", "Bias of a LIBLINEAR model outside the norm (-R).")] = False,
     trust: Annotated[
         bool,
-        typer.Option("--trust", help="Read a pickled estimator, and let its file run any program that it holds: only if you trust it."),
+        flag("--trust", "Read a pickled estimator, whose file may run any program: only if you trust it."),
     ] = False,
     nearest_rows: Annotated[
-        bool, typer.Option("--nearest-rows", help="Take rounded support vectors of a file to be the nearest rows of the data.")
+        bool, flag("--nearest-rows", "Take rounded support vectors of a file to be the nearest rows of the data.")
     ] = False,
     scale: ScaleOption = False,
     target: TargetOption = None,
@@ -160,9 +165,12 @@ def audit(
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of that solver.")] = 60.0,
     html: HTMLOption = None,
 ) -> None:
-    """Print a proven bound on how far a model of another program is from the optimum of the problem that it claims to solve.
+    """Prove how far a model of another program is from its optimum.
 
-    Exit status: 0 the interval is printed; 2 bad usage or input, or C missing or contradicted by the coefficients.
+    The optimum is that of the problem that the model claims to solve.
+
+    Exit status: 0 the interval is printed; 2 bad usage or input, such as a model that names no C, where -C is missing, or coefficients
+    that exceed C.
 
     Keys of NPZ and JSON: kind (SVC, SVR or LinearSVC) and intercept;
 
@@ -235,12 +243,22 @@ def _as_its_pipeline_takes_them(model: Model, rows: Data) -> Any:
 
 
 def same(
-    a: ProblemArgument,
-    b: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
+    a: Annotated[str, typer.Argument(metavar="A", help=f"{A_PROBLEM}; or the id of a family, alone, for all of its formulations.")],
+    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other problem.")] = None,
+    counterexample: Annotated[
+        bool, flag("--counterexample", "Only search for the smallest instance with different optima; B is by default A's family.")
+    ] = False,
     data: StrategyOption = None,
     plugin: PluginOption = None,
-    draws: Annotated[int, typer.Option(metavar="N", help="Instances on which a reason is sought.")] = 8,
-    examples: Annotated[int, typer.Option(metavar="N", help="Instances that are drawn to find a difference.")] = 100,
+    draws: DrawsOption = 8,
+    examples: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help=f"Instances that are drawn to find a difference; by default 100, {RELATED_EXAMPLES} for each pair of a family, "
+            f"{SEPARATING_EXAMPLES} with --counterexample.",
+        ),
+    ] = None,
     seed: DrawSeedOption = 0,
     without: WithoutOption = None,
     distinct: DistinctOption = False,
@@ -248,18 +266,41 @@ def same(
     json: JSONOption = None,
     time_limit: SecondsOption = 300.0,
 ) -> None:
-    """Say whether two problems have equal optima: EQUAL with the reason, DIFFERENT with a small instance, UNDECIDED with the evidence.
+    """Decide whether two problems have equal optima.
 
-    Optima are exact rational numbers, and every reason is verified in rational numbers. Exit status: 0 EQUAL; 1 DIFFERENT; 4 UNDECIDED;
-    2 bad usage or input; 130 interrupted.
+    `same A B` prints EQUAL with the reason, DIFFERENT with a small instance, or UNDECIDED with the evidence. `same FAMILY` prints the
+    relations between the formulations of a family, each as an entry of the table of links. `same A B --counterexample` looks for an
+    instance that separates them, and for no reason.
+
+    Optima are exact rational numbers, and every reason is verified in rational numbers.
+
+    Exit status: 0 EQUAL; 1 DIFFERENT; 4 UNDECIDED; 2 bad usage or input; 130 interrupted.
     """
+    if counterexample:
+        return refute(a, b, data, plugin, examples or SEPARATING_EXAMPLES, seed, without, distinct, finite, json, time_limit)
+    if b is None:
+        return suggest(_family_named(a), data, plugin, draws, examples or RELATED_EXAMPLES, seed, time_limit)
     with sentences(), _asking():
         check_writable(json)
         from equimargin.sameness import same as judge
 
         first, second, strategy = _asked(a, b, data, without, distinct)
-        found = judge(first, second, strategy, draws=draws, examples=examples, seed=seed, finite=finite, seconds=time_limit)
+        found = judge(first, second, strategy, draws=draws, examples=examples or 100, seed=seed, finite=finite, seconds=time_limit)
         _answer(found, json)
+    return None
+
+
+def _family_named(name: str) -> str:
+    """Return the name of a family; refuse that of a formulation, which needs another one to be compared with."""
+    with sentences():
+        from equimargin.formulations import REGISTRY
+        from equimargin.own.plugins import load_shipped
+
+        load_shipped()
+        if name not in REGISTRY and ":" not in name:
+            return name
+        family = f", or the family {REGISTRY[name].family} for all of its formulations" if name in REGISTRY else ""
+        raise ValueError(f"{name} is one problem; name the one to compare it with{family}, or search with --counterexample")
 
 
 def refute(
@@ -275,7 +316,7 @@ def refute(
     json: JSONOption = None,
     time_limit: SecondsOption = 300.0,
 ) -> None:
-    """Search for the smallest instance on which two problems have different optima.
+    """Find the smallest instance on which two optima differ: `same A B --counterexample`.
 
     Exit status: 1 an instance is printed, with lines of Python that compute both optima; 4 none was found; 2 bad usage or input;
     130 interrupted.
@@ -292,12 +333,14 @@ def suggest(
     family: Annotated[str, typer.Argument(metavar="FAMILY", help="The id of a family (see `list families`).")],
     data: Annotated[str | None, typer.Option(metavar="MODULE:STRATEGY", help="Other data than the family's own, a strategy.")] = None,
     plugin: PluginOption = None,
-    draws: Annotated[int, typer.Option(metavar="N", help="Instances on which a reason is sought.")] = 8,
-    examples: Annotated[int, typer.Option(metavar="N", help="Instances that are drawn to find a difference.")] = 25,
+    draws: DrawsOption = 8,
+    examples: Annotated[int, typer.Option(metavar="N", help="Instances that are drawn to find a difference.")] = RELATED_EXAMPLES,
     seed: DrawSeedOption = 0,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For all pairs together.")] = 600.0,
 ) -> None:
-    """Print the relations between the formulations of a family, each as an entry of the table of links, as soon as it is found.
+    """Print the relations between the formulations of a family: `same FAMILY`.
+
+    Each is printed as an entry of the table of links, as soon as it is found.
 
     Formulations must have equal optima, and one that is wrong on purpose another one; a pair of which this is not found is a line
     that says so. Exit status: 0 it is found of every pair; 1 two formulations are DIFFERENT; 4 a pair is left open; 2 bad usage or
@@ -314,7 +357,7 @@ def suggest(
 
         def said(a: str, b: str, why: str) -> None:
             verdicts.append(why)
-            more = f"; `equimargin refute {a} {b}` shows an instance" if why == "DIFFERENT" else ""
+            more = f"; `equimargin same {a} {b} --counterexample` shows one" if why == "DIFFERENT" else ""
             if why != OUT_OF_TIME:
                 typer.echo(f"# {a} and {b}: nothing to suggest, {why}{more}")
 

@@ -10,16 +10,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equimargin.cli.compare import LossName, at_rows, brought, names_control
-from equimargin.cli.names import choices, one_of
+from equimargin.cli.compare import (
+    AgreeTolOption,
+    FamilyOption,
+    FormulationOption,
+    LossOption,
+    SolverOption,
+    TimeLimitOption,
+    TolOption,
+    at_rows,
+    brought,
+    names_control,
+)
 from equimargin.cli.options import (
-    DEGREE,
+    ANSWERS,
+    DATA,
+    LIMITS,
+    OUTPUT,
     STDOUT,
     BestOption,
     BiasOption,
     CategoricalOption,
     Coef0Option,
     ComparedTaskOption,
+    CostOption,
     DecimalOption,
     DegreeOption,
     DropOption,
@@ -66,40 +80,11 @@ def shrink(
         str,
         typer.Argument(
             metavar="FILE|SEED",
-            help="Data as `compare` takes them, the JSON file of a finding, or a seed: the instances that it draws are looked through.",
+            help="Data as `compare` takes them, the JSON file of a failing case, or a seed from which instances of a family are drawn.",
         ),
     ],
-    task: ComparedTaskOption = None,
-    family: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Only these families, * and ? allowed; a seed needs the name of one.")
-    ] = None,
-    formulation: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Only findings of these formulations.")] = None,
-    solver: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Only findings of these backends and solvers.")] = None,
-    slow: Annotated[
-        float | None, typer.Option(metavar="RATIO", help="Count an answer as slow that takes as many times as long as the fastest.")
-    ] = None,
-    examples: Annotated[int, typer.Option(metavar="N", min=1, help="Instances of the seed that are looked through.")] = EXAMPLES,
-    loss: Annotated[
-        LossName | None, typer.Option(parser=one_of(LossName), metavar=choices(LossName), help="Only families with this loss.")
-    ] = None,
-    kernel: KernelOption = KernelName.LINEAR,
-    gamma: GammaOption = None,
-    degree: DegreeOption = DEGREE,
-    coef0: Coef0Option = None,
-    cost: Annotated[float, typer.Option("-C", "--cost", metavar="COST", help="Cost of a unit of slack; inf is the hard margin.")] = 1.0,
-    epsilon: EpsilonOption = 0.1,
-    scale: ScaleOption = False,
-    sample: SampleOption = None,
-    seed: SeedOption = 0,
-    tol: Annotated[float, typer.Option(help="Relative accuracy asked of every solver.")] = 1e-8,
-    agree_tol: Annotated[float, typer.Option(help="Relative tolerance of the referee.")] = 1e-6,
-    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For each answer.")] = 60.0,
-    total_time: Annotated[float, typer.Option(metavar="SECONDS", help="For the search; then the smallest so far is taken.")] = 60.0,
-    preferences: PreferencesOption = None,
     target: TargetOption = None,
     query: QueryOption = None,
-    per_query: PerQueryOption = None,
-    bias: BiasOption = None,
     weight: WeightOption = None,
     drop: DropOption = None,
     header: HeaderOption = None,
@@ -109,17 +94,45 @@ def shrink(
     na: NaOption = None,
     categorical: CategoricalOption = None,
     best: BestOption = None,
+    preferences: PreferencesOption = None,
+    scale: ScaleOption = False,
+    sample: SampleOption = None,
+    seed: SeedOption = 0,
+    examples: Annotated[int, typer.Option(metavar="N", min=1, help="Instances to draw from SEED.", rich_help_panel=DATA)] = EXAMPLES,
+    task: ComparedTaskOption = None,
+    family: FamilyOption = None,
+    formulation: FormulationOption = None,
+    solver: SolverOption = None,
+    slow: Annotated[
+        float | None,
+        typer.Option(metavar="RATIO", help="Also find answers that take so many times as long as the fastest.", rich_help_panel=ANSWERS),
+    ] = None,
+    loss: LossOption = None,
+    kernel: KernelOption = KernelName.LINEAR,
+    gamma: GammaOption = None,
+    degree: DegreeOption = None,
+    coef0: Coef0Option = None,
+    cost: CostOption = 1.0,
+    epsilon: EpsilonOption = 0.1,
+    tol: TolOption = 1e-8,
+    agree_tol: AgreeTolOption = 1e-6,
+    time_limit: TimeLimitOption = 60.0,
+    total_time: Annotated[float, typer.Option(metavar="SECONDS", help="Time for the search.", rich_help_panel=LIMITS)] = 60.0,
+    per_query: PerQueryOption = None,
+    bias: BiasOption = None,
     json: Annotated[
-        Path, typer.Option("--json", "--output", metavar="FILE", help="Where the finding is stored; - is standard output.")
+        Path,
+        typer.Option("--json", "--output", metavar="FILE", help="File of the failing case; - for output.", rich_help_panel=OUTPUT),
     ] = Path("finding.json"),
     plugin: PluginOption = None,
 ) -> None:
-    """Make a disagreement, a failure or a slow answer small: the smallest rows, columns, digits, weights and constants that still show it.
+    """Reduce a disagreement to its smallest instance.
 
-    The gravest finding is taken, and printed as lines of Python that show it; --formulation and --solver choose another. A formulation that
-    is wrong on purpose is taken where it is named.
+    A disagreement, a failure or a slow answer of a comparison is reduced to the fewest rows, columns and digits that still show it. The
+    gravest is taken, and printed as lines of Python that show it; --formulation and --solver choose another. A formulation that is wrong
+    on purpose is taken where it is named.
 
-    Exit status: 0 there is no finding; 1 one was made small; 2 bad usage or input.
+    Exit status: 0 nothing disagrees, fails or is slow; 1 a case was reduced; 2 bad usage or input.
     """
     with sentences(), writing(json) as write:
         from equimargin.own.plugins import load_shipped
@@ -140,7 +153,8 @@ def shrink(
                 how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na) | how_to_encode(categorical, best)
                 rows = loaded(source, task, how, preferences, sample, seed, kernel, scale)
                 words = {"loss": None if loss is None else loss.value, "C": cost, "epsilon": epsilon, "scale": scale}
-                chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])
+                rows = rows.scaled() if scale else rows
+                chosen = kernel_of(kernel, gamma, degree, coef0, rows)
                 problems = at_rows(rows, chosen, family, Variant(per_query, bias), words).problems
             asked = _asked(formulation, solver, tol, agree_tol, time_limit, slow)
             plugins = tuple(str(Path(name).resolve()) if name.endswith(".py") else name for name in plugin or [])

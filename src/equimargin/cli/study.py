@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equimargin.cli.names import choices, command_of, one_of
+from equimargin.cli.names import command_of, flag, named
 from equimargin.cli.options import (
     STDOUT,
     HTMLOption,
@@ -55,17 +55,13 @@ class ExecutorName(StrEnum):
 def study(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The plan, a TOML file; to look at a study its database will do.")],
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is missing, beside other processes if there are any.")] = False,
+    resume: Annotated[bool, flag("--resume", "Go on with what is missing, beside other processes if there are any.")] = False,
     database: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The database; by default FILE with the ending .sqlite in place of its own.")
     ] = None,
     executor: Annotated[
         ExecutorName,
-        typer.Option(
-            parser=one_of(ExecutorName),
-            metavar=choices(ExecutorName),
-            help="Who runs the answers: this process, processes of this machine, or a Dask cluster.",
-        ),
+        named(ExecutorName, "Where answers are computed: {} (this process, processes of this machine, a Dask cluster)."),
     ] = ExecutorName.LOCAL,
     jobs: Annotated[
         int | None, typer.Option(metavar="N", help="Processes of joblib, or of a Dask cluster of this machine; by default one a processor.")
@@ -76,12 +72,15 @@ def study(
     memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="What an answer may take beside the data, such as 500M or 2G; no limit by default.")
     ] = None,
-    status: Annotated[bool, typer.Option("--status", help="Run nothing; show how far it is, in a terminal while it is worked on.")] = False,
+    status: Annotated[bool, flag("--status", "Run nothing; show how far the study is, in a terminal until it ends.")] = False,
     html: HTMLOption = None,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the answers as CSV; - is standard output.")] = None,
     parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as Parquet, which takes pyarrow.")] = None,
 ) -> None:
-    """Run a whole experiment that a TOML file describes, and keep every answer; --status, --html, --csv and --parquet run nothing."""
+    """Run an experiment from a TOML file, and keep every answer.
+
+    --status, --html, --csv and --parquet show or write the answers so far, and run nothing.
+    """
     with sentences():
         where = _database_of(file) if database is None else database
         if status or html or csv or parquet:

@@ -15,7 +15,7 @@ LEVELS = 3
 
 
 def warm_up() -> None:
-    """Compile the kernels that comparisons of small data need, so that no comparison waits for them; they are kept on disk."""
+    """Compile the code of the solvers, and keep it on disk."""
     with sentences():
         import time
 

@@ -27,7 +27,7 @@ SECONDS_WITHOUT_WORKERS = 60.0
 """Seconds that a cluster may be without workers: one that died is replaced sooner, and so is one that is started when there is work."""
 SECONDS_TO_FETCH = 600.0
 """Seconds in which results that are computed must arrive here, or be computed anew where their worker died meanwhile."""
-EXTRA = "dask and distributed are not installed; pip install 'equimargin[cluster]', or give lists of arrays"
+EXTRA = "dask and distributed are not installed; pip install dask distributed, or give lists of arrays"
 
 
 def is_lazy(block: Any) -> bool:

@@ -15,10 +15,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from equimargin.estimators.fitted import Functions, Proof, functions_of
-from equimargin.estimators.named_kernels import named_kernel
 from equimargin.formulations import Kernel, Problem
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.labels import Index
+from equimargin.own.kernels import KERNELS, named_kernel, parameters_of
 from equimargin.solvers import Solution, Status, solve
 
 ROUNDED_GRAM = 1e-13
@@ -102,7 +102,10 @@ class MarginEstimator(BaseEstimator):
         return values[0]
 
     def _kernel(self, X: Features, weights: Array | None = None) -> Kernel:
-        return named_kernel(self.kernel, X, weights, self.gamma, self.degree, self.coef0)
+        given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        if isinstance(self.kernel, str) and self.kernel in KERNELS:  # which may have fewer parameters
+            given = {name: given[name] for name in parameters_of(self.kernel)}
+        return named_kernel(self.kernel, X, weights, given)
 
     def _checked(self, X: Any, y: Any, **more: Any) -> tuple[Features, NDArray[Any]]:
         """Training data as scikit-learn checks them."""
@@ -136,7 +139,7 @@ class MarginEstimator(BaseEstimator):
         """
         worst = next((solution for solution in solutions if not solution.ok), solutions[0])
         if worst.status is Status.INFEASIBLE:
-            raise ValueError(f"the problem has no solution: {worst.reason}; every problem of finite C and weights has one")
+            raise ValueError(f"the problem has no solution: {worst.reason}; with finite C and finite weights every problem has one")
         self._functions = functions_of(solutions, parts, X)
         self._proof = Proof(solutions)
         self.n_iter_ = max(solution.iterations or 0 for solution in solutions)

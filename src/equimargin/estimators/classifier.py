@@ -110,7 +110,7 @@ class MarginClassifier(Classifier):
     probability : whether `predict_proba` is wanted: the problem of every two classes is then solved once more for each of five folds, fewer
         where a class has fewer rows, and a sigmoid is fitted to the values that rows have where they are held out.
     solver : a name of `equimargin.solvers.SOLVERS`, or "auto".
-    tol : relative gap to reach; of the error of decision values it is about the square.
+    tol : relative gap to reach; the error of decision values is about its square root.
     max_iter : of the solver's own iterations, for every two classes; None is its default.  time_limit : seconds, for every two classes.
     n_jobs : threads of a large problem; None is 1 and -1 all.
 

@@ -28,7 +28,7 @@ try:
     import hypothesis
     from hypothesis.strategies import SearchStrategy
 except ImportError as missing:
-    raise ImportError("drawing data needs hypothesis: pip install 'equimargin[testing]'") from missing
+    raise ImportError("drawing data needs hypothesis: pip install hypothesis") from missing
 
 DIFFERENT = 1e-7
 """Relative difference of two proven optima from which they count as different: data may have been rounded before they were declared."""

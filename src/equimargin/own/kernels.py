@@ -18,18 +18,31 @@ from dataclasses import MISSING, fields, is_dataclass
 from inspect import isabstract
 from typing import Any, TypeVar
 
+import numpy as np
+
 from equimargin.formulations import Kernel, linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.kernels.kernel import RBF, Intercept, Linear, Polynomial, Precomputed, Sigmoid
-from equimargin.formulations.numeric.arguments import did_you_mean, shown
+from equimargin.formulations.numeric.arguments import choice, shown
+from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 
 K = TypeVar("K", bound=type[Kernel])
 KERNELS: dict[str, type[Kernel]] = {}
 """All kernels that were brought, by their names."""
-PROJECT: dict[str, type[Kernel]] = {made.name: made for made in (Linear, RBF, Polynomial, Sigmoid, Precomputed)}
-"""The project's own kernels, by their names."""
-TAKEN = (*PROJECT, Intercept.name, "poly")
+PROJECT: dict[str, type[Kernel]] = {
+    "linear": Linear,
+    "poly": Polynomial,
+    "rbf": RBF,
+    "sigmoid": Sigmoid,
+    "precomputed": Precomputed,
+}
+"""The project's own kernels, by scikit-learn's names."""
+ALIASES = {Polynomial.name: "poly"}
+"""Other names of these kernels."""
+TAKEN = (*PROJECT, *ALIASES, Intercept.name)
 """Names that no other kernel may have."""
-PARAMETERS = ("gamma", "degree", "coef0")
+DEFAULTS: Mapping[str, Any] = {"gamma": "scale", "degree": 3, "coef0": 0.0}
+"""Parameters of kernels, and their defaults for the project's kernels, which are scikit-learn's."""
+PARAMETERS = tuple(DEFAULTS)
 """The names of parameters that a kernel may have: these are what options and arguments give."""
 
 
@@ -64,17 +77,39 @@ def kernel(name: str) -> Callable[[K], K]:
     return enter
 
 
-def parameters_of(name: str) -> list[str]:
-    """The names of the parameters of a kernel that was brought."""
-    return [field.name for field in fields(KERNELS[name])]
+def class_of(name: str) -> type[Kernel]:
+    """Return the class of a kernel by its name.
 
-
-def made(name: str, given: dict[str, Any]) -> Kernel:
-    """The kernel of a name with the parameters that are given; its own values for others.
+    Parameters
+    ----------
+    name
+        Name of a kernel of the project, as scikit-learn has it, or of one that was brought.
 
     Raises
     ------
-    ValueError : a parameter that it does not have, or one that it needs.
+    ValueError
+        If no kernel has the name.
+    """
+    known = {**PROJECT, **KERNELS}
+    name = ALIASES.get(name, name) if isinstance(name, str) else name
+    if not isinstance(name, str) or name not in known:
+        names = ", ".join(map(repr, known))
+        raise ValueError(f"kernel must be {names} or a kernel of equimargin.formulations, not {shown(name)}")
+    return known[name]
+
+
+def parameters_of(name: str) -> list[str]:
+    """Return the names of the parameters of a kernel, which are the fields of its class."""
+    return [field.name for field in fields(class_of(name)) if field.name in PARAMETERS]
+
+
+def made(name: str, given: Mapping[str, Any]) -> Kernel:
+    """Return the kernel of a name that was brought with the parameters that are given; its own values for others.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is given that it does not have, or one that it needs is not.
     """
     known = {field.name: field for field in fields(KERNELS[name])}
     wrong = [parameter for parameter in given if parameter not in known]
@@ -86,26 +121,64 @@ def made(name: str, given: dict[str, Any]) -> Kernel:
     return KERNELS[name](**given)
 
 
-def of_features(name: str, d: int, given: Mapping[str, Any]) -> Kernel:
-    """The kernel of a name for d features, the project's or one that was brought.
+def named_kernel(kernel: str | Kernel, X: Features, weights: Array | None, given: Mapping[str, Any]) -> Kernel:
+    """Return the kernel of a name for the points X, or the kernel that is given.
+
+        linear  x.z        poly  (gamma x.z + coef0)^degree        rbf  exp(-gamma |x - z|^2)        sigmoid  tanh(gamma x.z + coef0)
+
+    The command line, studies and the estimators name kernels by this function.
 
     Parameters
     ----------
-    given : its parameters by name. Of the project's kernels gamma is 1/d by default, and 1 of polynomial, whose degree is 2 and whose coef0
-        is 1; the coef0 of sigmoid is 0. Those that a kernel of the project does not have are ignored.
+    kernel
+        Name of a kernel, or what `linear`, `polynomial`, `rbf`, `sigmoid` or `precomputed` of `equimargin.formulations` returns,
+        which has its own parameters.
+    X : array of shape (m, d)
+        Features.
+    weights : array of shape (m,), optional
+        Weights of the rows; None are ones.
+    given
+        Parameters by name, scikit-learn's `DEFAULTS` where a parameter is missing. gamma is a positive number, "scale", 1 / (d var), or
+        "auto", 1 / d; var is the variance of all entries of X with the weights of their rows, and gamma is 1 where it is 0. Parameters
+        that a kernel of the project does not have are ignored.
 
     Raises
     ------
-    ValueError : an unknown name, a parameter that makes no kernel.
+    ValueError
+        If the name is unknown, or the parameters make no kernel.
+
+    References
+    ----------
+    scikit-learn's `SVC`, whose variance ignores weights.
     """
-    if name in KERNELS:
-        return made(name, dict(given))
-    if name not in PROJECT:
-        raise ValueError(f"there is no kernel {name!r}{did_you_mean(name, [*PROJECT, *KERNELS])}")
-    if name == RBF.name:
-        return rbf(given.get("gamma", 1 / d))
-    if name == Polynomial.name:
-        return polynomial(int(given.get("degree", 2)), given.get("gamma", 1.0), given.get("coef0", 1.0))
-    if name == Sigmoid.name:
-        return sigmoid(given.get("gamma", 1 / d), given.get("coef0", 0.0))
-    return precomputed() if name == Precomputed.name else linear()
+    if isinstance(kernel, Kernel):
+        return kernel
+    chosen, parameters = class_of(kernel), {**DEFAULTS, **given} if kernel not in KERNELS else dict(given)
+    if "gamma" in parameters_of(kernel) and isinstance(parameters.get("gamma"), str):
+        parameters["gamma"] = _scaled(X, weights, parameters["gamma"])
+    if kernel in KERNELS:
+        return made(kernel, parameters)
+    gamma, degree, coef0 = (parameters[name] for name in PARAMETERS)
+    if chosen is RBF:
+        return rbf(gamma)
+    if chosen is Polynomial:
+        return polynomial(degree, gamma, coef0)
+    if chosen is Sigmoid:
+        return sigmoid(gamma, coef0)
+    return precomputed() if chosen is Precomputed else linear()
+
+
+def _scaled(X: Features, weights: Array | None, gamma: str) -> float:
+    """Return the number for which "scale" or "auto" stands."""
+    if choice(gamma, "gamma", ("scale", "auto")) == "auto":
+        return 1.0 / int(X.shape[1])
+    mean = np.average(_row_sums(X), weights=weights) / X.shape[1]
+    if is_sparse(X):
+        spread = np.average(_row_sums(X.multiply(X)), weights=weights) - X.shape[1] * mean**2
+    else:
+        spread = np.average(_row_sums((X - mean) ** 2), weights=weights)
+    return 1.0 / float(spread) if spread > 0 else 1.0
+
+
+def _row_sums(X: Features) -> Array:
+    return np.asarray(X.sum(axis=1)).ravel()

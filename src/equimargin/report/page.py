@@ -377,7 +377,7 @@ def _advice(family: Family) -> str:
         figures = ", ".join(f"{j.evidence.run.name} by {_figure(j) or 'an infinite value'}" for j in against)
         other = "Other backends of the same formulation (--solver) show whether it or its solver is wrong."
         if all(j.evidence.point is not None and j.evidence.point.own is not None for j in against):
-            other = "That is proven of a formulation's own optimum and of a solver's own point: no other backend changes it."
+            other = "The difference is proven, so that other backends (--solver) would show it too."
         return f"Off, relative to the optimum: {figures}. {other}"
     if family.verdict is Verdict.DISAGREE:
         return "This is an error of the project: please report it with the data."

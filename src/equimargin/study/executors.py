@@ -178,7 +178,7 @@ def _cluster(scheduler: str | None, jobs: int) -> Iterator[Any]:
     try:
         from distributed import Client, LocalCluster
     except ImportError:
-        raise ValueError("dask and distributed are not installed; pip install 'equimargin[cluster]', or take --executor joblib") from None
+        raise ValueError("dask and distributed are not installed; pip install dask distributed, or take --executor joblib") from None
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what is lost is said in a sentence
     if scheduler is None:

@@ -20,7 +20,7 @@ from equimargin.compare import jobs_of, matching, suited
 from equimargin.data import Data, load
 from equimargin.formulations import REGISTRY, Problem
 from equimargin.formulations.problem.construct import problems_of
-from equimargin.own.kernels import of_features
+from equimargin.own.kernels import ALIASES, DEFAULTS, PROJECT, named_kernel, parameters_of
 from equimargin.own.plugins import installed
 from equimargin.own.plugins import load as load_plugin
 from equimargin.solvers import BACKENDS, SOLVERS
@@ -63,7 +63,9 @@ class Asked:
     def terms(self) -> dict[str, Any]:
         """All that the answer depends on, by name."""
         of_regression = {"epsilon": self.epsilon} if self.task == "regression" else {}
-        kernel = {"kernel": self.kernel.name, "given": dict(self.kernel.given)}
+        of_project = ALIASES.get(self.kernel.name, self.kernel.name) in PROJECT
+        defaults = {name: DEFAULTS[name] for name in parameters_of(self.kernel.name)} if of_project else {}
+        kernel = {"kernel": self.kernel.name, "given": {**defaults, **self.kernel.given}}
         names = ("digest", "task", "seed", "C", "family", "formulation", "solver", "tol", "time_limit")
         own = {name: getattr(self, name) for name in names}
         return {"sample": self.data.sample, "scale": self.data.scale, **of_regression, **kernel, **own}
@@ -114,7 +116,7 @@ def problems(data: Data, plan: DataPlan, seed: int | None, kernel: KernelPlan, C
         advice = "sample more rows, or by other seeds"
         raise ValueError(f"all its rows are of one class, and one class cannot be classified; {advice}")
     rows = rows.scaled() if plan.scale else rows
-    made = of_features(kernel.name, rows.X.shape[1], kernel.given)
+    made = named_kernel(kernel.name, rows.X, rows.weight, kernel.given)
     if made.given and (plan.scale or plan.sample is not None):
         raise ValueError("scale and sample do not go with a precomputed kernel: the Gram matrix is taken as it is")
     epsilon = EPSILON if plan.epsilon is None else plan.epsilon

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -31,7 +31,7 @@ from equimargin.data.bundled import BUNDLED
 from equimargin.data.encoding import CATEGORICAL
 from equimargin.data.tasks import TASKS
 from equimargin.formulations.numeric.arguments import did_you_mean, is_number, shown
-from equimargin.own.kernels import KERNELS, PROJECT
+from equimargin.own.kernels import ALIASES, KERNELS, PROJECT, parameters_of
 
 Read = Callable[[object], Any]
 
@@ -158,11 +158,11 @@ def _kernels(file: Path, where: str, table: Mapping[str, Any], plugins: tuple[st
     name = found.pop("name", None)
     if name is None:
         raise PlanError(f"{file}: {where} has no name; give one of {', '.join(PROJECT)}")
-    if name not in PROJECT and name not in KERNELS and not plugins:
+    own = ALIASES.get(name, name) in PROJECT
+    if not own and name not in KERNELS and not plugins:
         raise PlanError(f"{file}: {where}: name: there is no kernel {name!r}{did_you_mean(name, [*PROJECT, *KERNELS])}")
-    if name in PROJECT:
-        own = [field.name for field in fields(PROJECT[name])]
-        _known(file, f"{where}: the kernel {name}: ", found, (*own,), "parameter")
+    if own:
+        _known(file, f"{where}: the kernel {name}: ", found, tuple(parameters_of(name)), "parameter")
     many = prod(len(values) for values in found.values())
     if many > MOST_KERNELS:
         raise PlanError(f"{file}: {where} makes {many:,} kernels, and a study has {MOST_KERNELS:,} at most; give fewer values")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import pickle
+import re
 import subprocess
 import sys
+from inspect import getdoc
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +17,13 @@ from typer.testing import CliRunner
 
 from equimargin import __version__
 from equimargin.cli.app import app
+from equimargin.cli.options import kernel_of
+from equimargin.data import load
+from equimargin.estimators import MarginClassifier
 
 RUN = CliRunner()
+QUADRATIC = ("--kernel", "poly", "--degree", "2", "--gamma", "1", "--coef0", "1")
+"""The kernel by which four points of XOR have the optimum 0.25."""
 
 
 def compare(*arguments: str) -> tuple[int, str]:
@@ -36,26 +43,26 @@ def refusal(*arguments: str) -> str:
 
 
 def test_xor_agrees_at_a_quarter() -> None:
-    status, output = compare("xor", "--kernel", "polynomial")
+    status, output = compare("xor", *QUADRATIC)
     assert status == 0, output
     assert "verdict: AGREE" in output
     assert output.count("0.25") >= 5
 
 
 def test_controls_end_in_exit_one() -> None:
-    status, output = compare("xor", "--kernel", "polynomial", "-C", "0.1", "--include-controls")
+    status, output = compare("xor", *QUADRATIC, "-C", "0.1", "--include-controls")
     assert status == 1, output
     assert "svm.soft.dual.as_printed (control)" in output
     assert "disagrees" in output
 
 
 def test_a_control_asked_for_by_name_is_run() -> None:
-    status, _ = compare("xor", "--kernel", "polynomial", "-C", "0.1", "--formulation", "svm.soft.dual.as_printed")
+    status, _ = compare("xor", *QUADRATIC, "-C", "0.1", "--formulation", "svm.soft.dual.as_printed")
     assert status == 1
 
 
 def test_a_control_is_known_in_any_case() -> None:
-    status, _ = compare("xor", "--kernel", "polynomial", "-C", "0.1", "--formulation", "SVM.Soft.Dual.As_Printed")
+    status, _ = compare("xor", *QUADRATIC, "-C", "0.1", "--formulation", "SVM.Soft.Dual.As_Printed")
     assert status == 1
 
 
@@ -258,7 +265,7 @@ def test_an_asymmetric_gram_matrix_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["compare", "path"])
 def test_help_loads_nothing_heavy(command: str) -> None:
     code = (
-        "import sys\nfrom typer.testing import CliRunner\nfrom equimargin.cli import app\n"
+        "import sys\nfrom typer.testing import CliRunner\nfrom equimargin.cli.app import app\n"
         f"assert CliRunner().invoke(app, [{command!r}, '--help']).exit_code == 0\n"
         "heavy = {'cvxpy', 'numba', 'sklearn', 'scipy', 'numpy', 'matplotlib'} & set(sys.modules)\nassert not heavy, heavy\n"
     )
@@ -324,13 +331,19 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
     ("arguments", "said"),
     [
         (("compare", "xor", "--kernal", "1"), "no such option: --kernal (Possible options: --kernel, --na); see equimargin compare --help"),
-        (("compare", "xor", "--kernel", "p"), "'p' is not one of linear, rbf, polynomial, sigmoid, precomputed; did you mean"),
+        (("compare", "xor", "--kernel", "p"), "linear, poly, rbf, sigmoid, precomputed; did you mean poly or precomputed?"),
         (("compare", "xor", "--task", "rnking"), "'rnking' is not one of classification, regression, ranking, ordinal; did you mean "),
         (("compare", "xor", "--family", "svm.sft"), "unknown family 'svm.sft'; did you mean svm.soft"),
         (("compare", "xor", "--solver", "clarabell"), "unknown solver 'clarabell'; did you mean CLARABEL?"),
         (("compare",), "missing argument 'DATA'; see equimargin compare --help"),
         (("comparee",), "no such command 'comparee'. Did you mean 'compare'?; see equimargin --help"),
         (("show", "svm.sofft"), "nothing is called 'svm.sofft'; did you mean svm.soft"),
+        (("show", "svm"), "nothing is called 'svm'; did you mean svm.l2 or svm.hard or svm.soft?"),
+        (("show", "soft"), "nothing is called 'soft'; did you mean svm.soft"),
+        (("list", "family"), "'family' is not one of data, families, formulations, solvers, kernels, links, claims, plugins; did you mean"),
+        (("compare", "xor", "--kernel", "rbf", "--degree", "3"), "--degree is not for the rbf kernel, which has --gamma; leave it out"),
+        (("path", "xor", "--gamma", "1"), "--gamma is not for the linear kernel, which has no parameters; leave it out"),
+        (("compare", "xor", "--kernel", "rbf", "--gamma", "wide"), "'wide' is neither a number nor scale or auto"),
         (("path", "xor", "--max-events", "0"), "invalid value for '--max-events'"),
         (("path", "xor", "--time-limit", "inf"), "time_limit must be a positive, finite number, not inf"),
     ],
@@ -365,6 +378,81 @@ def test_beginnings_and_other_names_are_understood(tmp_path: Path) -> None:
     assert (found["settings"]["kernel"]["name"], found["settings"]["C"]) == ("polynomial", 0.5)
     assert [family["family"] for family in found["families"]] == ["svm.soft"]
     assert RUN.invoke(app, ["compare", "xor", "--task", "rank", "--family", "rank.l*", "--solver", "huber"]).exit_code in (0, 4)
+
+
+def test_help_at_80_columns_cuts_nothing_off() -> None:
+    narrow = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"})
+    commands = [str(command.name) for command in app.registered_commands]
+    for arguments in ([], *([name] for name in commands)):
+        output = narrow.invoke(app, [*arguments, "-h"]).output
+        assert "Usage: " in output
+        assert "\u2026" not in output, output
+        assert max(len(line) for line in output.splitlines()) <= 80
+    listed = narrow.invoke(app, ["-h"]).output
+    assert all((getdoc(command.callback) or "").partition("\n")[0] in listed for command in app.registered_commands if not command.hidden)
+
+
+def test_help_lists_few_commands_first_and_each_in_a_line() -> None:
+    output = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["--help"]).output
+    first, more = (panel.partition("\u256f")[0].splitlines()[1:-1] for panel in output.split(" Commands ")[1].split(" More "))
+    assert [line.split()[1] for line in first][:2] == ["compare", "audit"]
+    assert len(first) <= 10
+    assert [line.split()[1] for line in more] == ["graph", "atlas", "warm-up", "check-claims"]
+
+
+@pytest.mark.parametrize("command", ["compare", "shrink", "path"])
+def test_help_has_the_options_in_panels(command: str) -> None:
+    """An option without a panel stands under Options, where only two belong."""
+    output = RUN.invoke(app, [command, "--help"]).output
+    titles = re.findall(r"\u256d\u2500 (\w+) ", output)
+    assert titles == ["Arguments", "Options", "Data", "Problem", "Answers", "Limits", "Output"]
+    loose = output.split(" Options ")[1].split(" Data ")[0]
+    assert re.findall(r"--\w+", loose) == ["--plugin", "--help"]
+
+
+def test_list_without_a_subject_says_what_can_be_listed() -> None:
+    result = RUN.invoke(app, ["list"])
+    assert result.exit_code == 0
+    for line in result.output.splitlines():
+        assert RUN.invoke(app, ["list", line.split()[0]]).exit_code == 0
+    assert RUN.invoke(app, ["list", "fam"]).output == RUN.invoke(app, ["list", "families"]).output
+
+
+def test_short_options_are_the_long_ones() -> None:
+    for short, long in (("-h", "--help"), ("-V", "--version")):
+        assert RUN.invoke(app, [short]).output == RUN.invoke(app, [long]).output
+
+
+def test_completion_offers_commands_and_values() -> None:
+    for line, wanted in (("com", "compare"), ("compare xor --kernel r", "rbf"), ("path --task re", "regression")):
+        words = f"equimargin {line}"
+        env = {"_EQUIMARGIN_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+        assert wanted in RUN.invoke(app, [], prog_name="equimargin", env=env).output.split()
+
+
+@pytest.mark.parametrize("name", ["linear", "poly", "rbf", "sigmoid"])
+def test_kernels_of_the_command_line_are_those_of_the_estimators(name: str) -> None:
+    data = load("iris")
+    assert kernel_of(name, None, None, None, data) == MarginClassifier(kernel=name)._kernel(data.X)
+
+
+@pytest.mark.parametrize("arguments", [("list", "data"), ("--help",), ("--version",), ("show", "svm.soft"), ("compare", "--explain")])
+def test_output_to_a_full_disk_is_a_sentence(arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        command = [sys.executable, "-m", "equimargin", *arguments]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "equimargin: the output cannot be written: No space left on device\n")
+
+
+def test_an_interrupt_at_start_up_is_a_sentence() -> None:
+    """While the command line is imported, as by Ctrl-C in the first tenths of a second."""
+    code = (
+        "import sys\nclass Interrupts:\n    def find_spec(self, name, *rest):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupts())\nfrom equimargin.cli import main\nmain()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "equimargin: interrupted\n")
 
 
 def test_a_command_without_arguments_is_help() -> None:

@@ -207,8 +207,21 @@ def test_the_relations_of_a_family_are_suggested(control: bool, tmp_path: Path, 
         assert output.count("NotEquivalent(") == 2
     else:
         assert (status, output.splitlines()[-1]) == (1, f"# {family}: 1 of 3 pairs have a relation")
-        refute = f"`equimargin refute {family}.primal {family}.halved` shows an instance"
+        refute = f"`equimargin same {family}.primal {family}.halved --counterexample` shows one"
         assert f"# {family}.primal and {family}.halved: nothing to suggest, DIFFERENT; {refute}" in output
+
+
+def test_same_has_the_forms_of_refute_and_suggest(own: str) -> None:
+    pair = (f"{own}:least", f"{own}:wrong", "--data", f"{own}:data", "--examples", "5")
+    assert run("same", *pair, "--counterexample") == run("refute", *pair)
+    family = ("svm.nobias", "--draws", "2", "--examples", "2")
+    assert run("same", *family) == run("suggest", *family)
+
+
+def test_same_of_one_formulation_asks_for_another() -> None:
+    status, output = run("same", "svm.soft.dual")
+    assert status == 2
+    assert "svm.soft.dual is one problem; name the one to compare it with, or the family svm.soft" in output
 
 
 def test_suggestions_keep_their_time_and_name_families_that_are_meant(own: str) -> None:

@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 from base64 import b64encode
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -95,6 +95,12 @@ def found() -> Comparison:
 def page(found: Comparison) -> Element:
     """Its page."""
     return Reader(found.to_html()).root
+
+
+def test_the_head_says_the_kernel_and_the_cost(found: Comparison) -> None:
+    settings = {**found.settings, "kernel": {"name": "rbf", "gamma": 0.5}, "C": 0.25}
+    (header,) = Reader(replace(found, settings=settings).to_html()).root.all("header")
+    assert "rbf kernel with gamma = 0.5, C = 0.25" in header.text
 
 
 def test_it_is_one_page_in_a_language_with_a_title_and_nothing_to_load(found: Comparison, page: Element) -> None:

@@ -457,7 +457,7 @@ WRONG = [
     (MarginClassifier(kernel="rbf", gamma="big"), "gamma must be 'scale' or 'auto', not 'big'"),
     (MarginClassifier(kernel="rbf", gamma=-1.0), "rbf kernel: gamma must be positive and finite, not -1"),
     (MarginClassifier(loss="log"), "loss must be 'hinge' or 'squared_hinge', not 'log'"),  # type: ignore[arg-type]
-    (MarginClassifier(bias="no"), "bias must be True, False or 'penalized', not 'no'"),  # type: ignore[arg-type]
+    (MarginClassifier(bias="no"), "bias must be 'free', 'none', 'penalized', True or False, not 'no'"),  # type: ignore[arg-type]
     (MarginClassifier(solver="fast"), "unknown solver 'fast'"),
     (MarginClassifier(tol=0.0), "tol must be a positive number, not 0"),
     (MarginRegressor(epsilon=-1.0), "epsilon must be finite and at least 0, not -1"),

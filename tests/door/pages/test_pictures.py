@@ -29,6 +29,8 @@ from equimargin.solvers import regularization_path
 FOUR = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 1, -1, -1])
 """Points that no line separates, and their labels."""
 positive = st.floats(1e-30, 1e30)
+UNITS_OF_A_LETTER = 6.0
+"""Units that a letter of a label takes at most, on average: its size is 10."""
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +107,8 @@ def test_exact_answers_and_those_without_a_bound_have_a_line_of_their_own(found:
     picture = times([changed])
     assert picture is not None
     assert {"exact", "no bound"} <= {each.text for each in picture.elements}
+    ends = [each for each in picture.elements if each.attributes.get("text-anchor") == "end"]
+    assert all(float(each.attributes["x"]) >= UNITS_OF_A_LETTER * len(each.text) for each in ends)
     assert sum("width inf" in each.title for each in picture.elements) == 1
 
 

@@ -138,7 +138,7 @@ def test_a_squared_hinge_is_extrapolated() -> None:
 def test_what_it_does_not_take() -> None:
     X, y, qid = np.eye(4), [0, 1, 0, 1], [0, 0, 1, 1]
     refusals = {
-        "no row is hard beside soft ones": ranking(X, y, qid),
+        "it is for hard rows, of infinite weight, among soft ones": ranking(X, y, qid),
         "there is a bias": classification(X, [1, -1, 1, -1], sample_weight=[np.inf, 1, 1, 1]),
     }
     for said, problem in refusals.items():

@@ -53,6 +53,7 @@ def rendered(template: str, command: str, settings: Mapping[str, Any], versions:
         policy=f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {_digest(style)}; script-src {_digest(script)}",
         command=command,
         settings=list(_spelled(plain(settings))),
+        posed=_posed(settings),
         versions=versions,
         **parts,
     )
@@ -67,6 +68,17 @@ def _text(name: str) -> str:
 def _digest(text: str) -> str:
     """The name of a script or style sheet in a policy: its digest, as the browser computes it."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _posed(settings: Mapping[str, Any]) -> str:
+    """Return the kernel and the cost of the problems, for the head of a page; empty where the settings do not say them."""
+    said = []
+    if settings.get("kernel"):
+        parameters = ", ".join(f"{name} = {value:.6g}" for name, value in settings["kernel"].items() if name != "name")
+        said.append(f"{settings['kernel']['name']} kernel{f' with {parameters}' if parameters else ''}")
+    if settings.get("C") is not None:
+        said.append(f"C = {settings['C']:g}")
+    return ", ".join(said)
 
 
 def _spelled(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

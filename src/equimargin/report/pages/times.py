@@ -9,7 +9,7 @@ from equimargin.proofs import Agreement, Family, Judgement
 from equimargin.report.pages.drawing import PICTURE_WIDTH, SYMBOLS, Picture, across, line, symbol, text, upwards
 from equimargin.report.pages.scales import Logarithmic
 
-LEFT, TOP, BOTTOM = 46.0, 44.0, 300.0
+LEFT, TOP, BOTTOM = 58.0, 44.0, 300.0
 """Units at the left and at the top of what is drawn, and where it ends below."""
 EDGE = 18.0
 """Units above and below the scale for answers that prove no bound, or the exact optimum: 0 and infinity have no logarithm."""
