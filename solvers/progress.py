@@ -21,6 +21,8 @@ Product = Callable[[Array], Array]
 
 STALE_CHECKS = 25
 """Checks in a row without progress that end a run, unless its solver names a larger number and the gap is above ROUNDED_GAP."""
+SLOW_CHECKS = 4
+"""Times its checks without progress: the checks in which a run has to halve its gap where another solver is there to go on."""
 ROUNDED_GAP = 1e-12
 """Relative gap that sums of thousands of rounded terms hardly tell from 0: below it only a gap that halves is progress."""
 WORK_BETWEEN_CLOCKS = 10_000_000
@@ -109,6 +111,8 @@ class Judge:
             self.end(Status.ITERATION_LIMIT, f"the limit of {counted(self.max_iter, 'iteration')}: {reached}")
         elif record.stale >= record.patience:
             self.end(Status.NUMERICAL_FAILURE, f"no progress in {record.patience} checks: {reached}, {limits.tol:.0e} was asked")
+        elif limits.hands_over and record.slow >= SLOW_CHECKS * record.most_stale:
+            self.end(Status.NUMERICAL_FAILURE, f"slow progress in {record.slow} checks: {reached}, {limits.tol:.0e} was asked")
 
 
 @dataclass
@@ -119,6 +123,7 @@ class _Record:
     point : that of the smallest gap; the last one while none has a gap.  gap : the smallest.
     dual : the largest dual value, and least_primal the smallest primal one.  violation : the smallest of the solver's own conditions.
     stale : checks without progress since the last one with progress.
+    apart : the difference of the two values when it was last halved, and slow : checks since then.
     """
 
     most_stale: int
@@ -128,6 +133,8 @@ class _Record:
     least_primal: float = np.inf
     violation: float = np.inf
     stale: int = 0
+    apart: float = np.inf
+    slow: int = 0
 
     def note(self, point: CanonicalPoint, primal: float, dual: float, gap: float, moved: bool) -> None:
         """Keep the point if it is the best one, and count whether there was progress; moved : whether the solver says so."""
@@ -141,6 +148,9 @@ class _Record:
             self.point = point
         self.gap = min(self.gap, gap)
         self.dual = min(max(self.dual, dual), self.least_primal)
+        apart = self.least_primal - self.dual
+        halved = not apart > 0.5 * self.apart
+        self.apart, self.slow = (apart, 0) if halved else (self.apart, self.slow + 1)
 
     def violates_less(self, violation: float) -> bool:
         """Whether a violation is below nine tenths of the smallest one so far; one below 0 counts as 0."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
 from inspect import Parameter, signature
@@ -26,15 +26,17 @@ import numpy as np
 
 from equimargin.formulations.declaration import REGISTRY
 from equimargin.formulations.numeric.arguments import did_you_mean, shown
-from equimargin.formulations.numeric.jit import is_compiled
+from equimargin.formulations.numeric.jit import is_compiled, seconds_at_work
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.refusal import Refusal
 from equimargin.solvers.exact_limits import refusal as exact_refusal
 from equimargin.solvers.needs import Needs, P
-from equimargin.solvers.solution import AnySolution, Callback, Limits, Solution, checked, finished
+from equimargin.solvers.solution import AnySolution, Callback, Limits, Solution, Status, checked, finished
 
+SHORTEST_LIMIT = 1e-3
+"""Seconds: the shortest limit that a solver is handed a problem with, where the one before it has left hardly any time."""
 Run = TypeVar("Run", bound=Callable[..., Any])
 """A solving function: of a problem, and if it takes them of limits, and of a point of that problem's kind to start from, or None."""
 
@@ -266,7 +268,8 @@ def solve(
     ----------
     problem : MarginProblem or OneNormProblem.
     solver : a name of SOLVERS, or a Solver of one's own, or "auto": the first that takes the problem and is no reference,
-        newton and huber being asked first where points are many and features are few, column_generation where a linear program is large.
+        newton and huber being asked first where points are many and features are few or columns are in large units, column_generation
+        where a linear program is large. One that makes no progress hands over to the next, and the reason says so.
     tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds, in which the
         compilation of kernels does not count.
     warm_start : a solution or point of a like problem to start from.
@@ -283,26 +286,59 @@ def solve(
         tolerance, limit or number of threads that is not positive, a warm start of another kind of problem.
     """
     limits = checked(tol, max_iter, time_limit, callback, n_jobs)
-    chosen = _automatic(problem) if solver == "auto" else _willing(problem, solver)
-    start = warm_start.point if isinstance(warm_start, Solution) else warm_start
-    return chosen.run(problem, limits, None if start is None else problem.own_point(start))
+    given = warm_start.point if isinstance(warm_start, Solution) else warm_start
+    start = None if given is None else problem.own_point(given)
+    return _in_turn(problem, limits, start) if solver == "auto" else _willing(problem, solver).run(problem, limits, start)
 
 
-def _automatic(problem: AnyProblem) -> Solver:
-    """The first solver that does not refuse it. Those for its family are asked first, among them those that ask to go first.
+def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> Solution:
+    """The solution of the first solver that "auto" asks, or of those after it, each where the one before makes no progress.
 
-    A solver for another family may be the only one: of the hard margin, for rows that are all hard by their weights.
+    They share the time limit. The point is the best of all; how the run ended is the last one's word, after who handed over to whom.
     """
-    family, candidates = problem.family, [solver for solver in SOLVERS.values() if not solver.reference]
+    queue, began = _automatic(problem), seconds_at_work()
+    solver, best, said = next(queue), None, ""
+    while True:
+        successor = next(queue, None)
+        left = None if limits.time_limit is None else max(limits.time_limit - (seconds_at_work() - began), SHORTEST_LIMIT)
+        found = solver.run(problem, replace(limits, time_limit=left, hands_over=successor is not None), start)
+        best = found if best is None or found.ray or found.relative_gap <= best.relative_gap else best
+        over = limits.time_limit is not None and seconds_at_work() - began >= limits.time_limit
+        if successor is None or over or not _is_stuck(found, limits):
+            break
+        said += f"{solver.name} handed over to {successor.name} ({found.reason}); "
+        solver = successor
+    reason, seconds = f"{said}{solver.name}: {found.reason}", seconds_at_work() - began
+    return replace(best, status=found.status, reason=reason, seconds=seconds) if said else found
+
+
+def _is_stuck(found: Solution, limits: Limits) -> bool:
+    """Whether a solver has ended of itself, short of the accuracy, and not by a limit of the caller's."""
+    own_limit = found.status is Status.ITERATION_LIMIT and limits.max_iter is None and limits.callback is None
+    return own_limit or found.status in (Status.NUMERICAL_FAILURE, Status.FINISHED)
+
+
+def _automatic(problem: AnyProblem) -> Iterator[Entry[Any]]:
+    """The solvers that do not refuse it, one at least, in the order in which they are asked.
+
+    Those for its family come first, among them those that ask to go first. A solver for another family may be the only one: of the hard
+    margin, for rows that are all hard by their weights.
+
+    Raises
+    ------
+    ValueError : there is none.
+    """
+    candidates, nobody = [solver for solver in SOLVERS.values() if not solver.reference], True
     for suited in (True, False):
-        group = [solver for solver in candidates if solver.takes(family) is suited]
-        for first in (True, False):
-            for solver in group:
-                if solver.goes_first(problem) == first and solver.refusal(problem) is None:
-                    return solver
-    reasons = "; ".join(f"{solver.name}: {solver.refusal(problem) or 'only by its name'}" for solver in _of_family(problem))
-    why = reasons or "none is for that family"
-    raise ValueError(f"auto finds no solver for this {problem.family} problem ({why}); {_advice(problem)}")
+        group = [solver for solver in candidates if solver.takes(problem.family) is suited]
+        for solver in sorted(group, key=lambda solver: not solver.goes_first(problem)):
+            if solver.refusal(problem) is None:
+                nobody = False
+                yield solver
+    if nobody:
+        reasons = "; ".join(f"{solver.name}: {solver.refusal(problem) or 'only by its name'}" for solver in _of_family(problem))
+        why = reasons or "none is for that family"
+        raise ValueError(f"auto finds no solver for this {problem.family} problem ({why}); {_advice(problem)}")
 
 
 def _of_family(problem: AnyProblem) -> list[Entry[Any]]:

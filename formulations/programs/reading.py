@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import isfinite, ulp
 from typing import Literal
 
@@ -36,9 +37,12 @@ def read(value: float | int | Fraction, reading: Reading = "exact") -> Fraction:
         return value
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"the numbers of a program are finite, and one is {value}")
+    return _near_fraction(float(value)) if isinstance(value, float) and reading == "fractions" else Fraction(value)
+
+
+@lru_cache(maxsize=100_000)
+def _near_fraction(value: float) -> Fraction:
+    """The simple fraction near a float, or the float; kept, because tables have the same numbers again and again."""
     number = Fraction(value)
-    if isinstance(value, float) and reading == "fractions":
-        simple = number.limit_denominator(LARGEST_DENOMINATOR)
-        if simple != 0 and abs(simple - number) <= NEAR_ULPS * Fraction(ulp(value)):
-            return simple
-    return number
+    simple = number.limit_denominator(LARGEST_DENOMINATOR)
+    return simple if simple != 0 and abs(simple - number) <= NEAR_ULPS * Fraction(ulp(value)) else number

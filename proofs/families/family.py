@@ -143,7 +143,8 @@ class OwnFamily:
         value : from a value of the objective, and data, to the family's scale; monotone. It gets exact fractions, infinities too.
         source : where it is printed; by default the family's.  latex : the equation.  control : whether it is wrong on purpose.
         applies : from data to the sentence why they cannot be declared so, or None.
-        stronger : recover, express and printed, as in `OwnFormulation`: where they are written, `check_formulation` tests more.
+        stronger : recover, express and printed, as in `OwnFormulation`: where they are written, `check_formulation` tests more; and prove,
+            which proves optima that are too large for rational arithmetic.
 
         Raises
         ------
@@ -152,9 +153,9 @@ class OwnFamily:
         """
         _check_name(name)
         id = f"{self.id}.{name}"
-        unknown = stronger.keys() - {"recover", "express", "printed"}
+        unknown = stronger.keys() - {"recover", "express", "printed", "prove"}
         if unknown:
-            raise TypeError(f"a formulation takes no argument {', '.join(sorted(unknown))}; it takes recover, express and printed")
+            raise TypeError(f"a formulation takes no argument {', '.join(sorted(unknown))}; it takes recover, express, printed and prove")
 
         def enter(function: F) -> F:
             if id in REGISTRY:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.declaration import Declaration, Formulation, Printed
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.point import Point
@@ -27,6 +28,8 @@ class OwnFormulation(Formulation):
     reading : how the floats of the compiled program are read.
     recover : from the values of its variables, by name, and data to values of variables of the definition.  express : the way back.
     printed : from the values of its variables, and data, to the printed formula in numpy.
+    prove : from data and seconds to an interval on the family's scale that is proven to hold the definition's optimum, however its floats
+        are read; or to None where rational arithmetic is to prove it. It is believed: an error in it is an error of the proof.
     edition : how often its id has been entered: what is known of one edition is not true of the next, as of a cell that is run again.
     """
 
@@ -36,6 +39,7 @@ class OwnFormulation(Formulation):
     recover: Callable[[Mapping[str, Any], Any], Mapping[str, Any]] | None = None
     express: Callable[[Mapping[str, Any], Any], Mapping[str, Any]] | None = None
     printed: Callable[[Mapping[str, Any], Any], Printed] | None = None
+    prove: Callable[[Any, float], Interval | None] | None = None
     edition: int = 1
 
     @property

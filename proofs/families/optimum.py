@@ -124,6 +124,16 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
     return ProvenOptimum(lower, upper, exact, reason, size, image if isfinite(image) else 0.0, x, y, z, feasible, rounding, proof, doubt)
 
 
+def proven_by(found: Interval) -> ProvenOptimum:
+    """What an interval of the family's own prover says of an optimum.
+
+    Parameters
+    ----------
+    found : on the family's scale.
+    """
+    return ProvenOptimum(found.lower, found.upper, None, "proven in floats, every rounding counted", found.size)
+
+
 @dataclass(frozen=True)
 class Scaled:
     """A value on the scale of its family: lower <= it <= upper.

@@ -19,7 +19,7 @@ from equimargin.formulations.programs.rational import Vector
 from equimargin.formulations.programs.reading import READINGS
 from equimargin.formulations.refusal import Refusal
 from equimargin.proofs.families.formulation import OwnFormulation
-from equimargin.proofs.families.optimum import LEAST_SECONDS, SECONDS, ProvenOptimum, proven_optimum
+from equimargin.proofs.families.optimum import LEAST_SECONDS, SECONDS, ProvenOptimum, proven_by, proven_optimum
 
 
 class OwnProblem(AnyProblem):
@@ -104,7 +104,8 @@ class OwnProblem(AnyProblem):
         """
         entry = self.definition if id is None else self.formulations[id]
         if entry.key not in self._optima:
-            self._optima[entry.key] = proven_optimum(self.program(entry.id), lambda value: entry.value(value, self.data), self.seconds)
+            found = None if entry.prove is None else entry.prove(self.data, self.seconds)
+            self._optima[entry.key] = proven_by(found) if found is not None else proven_optimum(self.program(entry.id), lambda value: entry.value(value, self.data), self.seconds)
         return self._optima[entry.key]
 
     def rounding(self, id: str | None = None) -> float:

@@ -82,7 +82,11 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     cost = _first_cost(problem, first)
     start, before, iteration, over = warm_start, None, 0, False
     while not over:
-        penalised = replace(problem, weights=np.where(hard, cost / problem.C, problem.weights))
+        if not np.isfinite(cost):
+            judge.end(Status.NUMERICAL_FAILURE, "hard rows would have to cost more than double precision holds")
+            break
+        # With C = 1 the weights are the costs themselves: a cost over a tiny C would be infinite, and its rows hard once more.
+        penalised = replace(problem, C=1.0, weights=np.where(hard, cost, problem.group_costs))
         tol = max(SHARE * limits.tol / GROWTH**iteration, TIGHTEST)
         found = solve(penalised, tol=tol, time_limit=_seconds(judge), warm_start=start)
         iteration += 1
@@ -94,11 +98,11 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
 
 def _first_cost(problem: MarginProblem, alone: Solution) -> float:
-    """The largest cost of a soft row, or the largest multiplier of the hard rows alone where that is larger."""
+    """The largest cost of a soft row, or the largest multiplier of the hard rows alone where that is larger; 1 where there is neither."""
     finite = problem.group_costs[np.isfinite(problem.group_costs)]
     alpha = alone.dual if alone.ok else None
     listed = np.zeros(0) if alpha is None else alpha.alpha if isinstance(alpha, FewMultipliers) else np.asarray(alpha)
-    return max(float(finite.max(initial=0.0)) or problem.C, float(listed.max(initial=0.0)))
+    return max(float(finite.max(initial=0.0)), float(listed.max(initial=0.0))) or 1.0
 
 
 def _seconds(judge: Judge) -> float | None:

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.jit import seconds_at_work
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
@@ -117,7 +118,8 @@ def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint 
 def _refined(problem: OneNormProblem, found: Solution, limits: Limits) -> Solution:
     """A solution that missed its tolerance, with the equations of its vertex solved once more."""
     x, u = _inside(problem, problem.own_point(found.point))
-    point, gap = interruptible(lambda: best(problem, x, u))
+    until = np.inf if limits.time_limit is None else seconds_at_work() + limits.time_limit - found.seconds
+    point, gap = interruptible(lambda: best(problem, x, u, lambda: seconds_at_work() > until))
     if gap <= limits.tol:
         reached = f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
         return replace(found, point=point, status=Status.OPTIMAL, reason=reached)

@@ -13,12 +13,12 @@ Source: documents T (102)-(104) = K (2.10), T (94)-(96); Q. Huangfu, J. A. J. Ha
 
 from __future__ import annotations
 
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.jit import seconds_at_work
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.formulations.refusal import Refusal
@@ -62,11 +62,15 @@ def entries(problem: OneNormProblem) -> int:
 )
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
     """Solve at unit mean K_ii and map back; the simplex method starts from a basis, which `warm_start` is not."""
-    start = time.perf_counter()
+    start = seconds_at_work()
     answer = _highs(problem, limits, start) if problem.p else Ended(np.zeros(problem.size), np.zeros(0), 0, False, "no rows")
     unit = problem.gram.mean_diagonal
-    point, gap = interruptible(lambda: best(problem, answer.x / unit, answer.u / unit))
-    seconds = time.perf_counter() - start
+
+    def out_of_time() -> bool:
+        return answer.limited or (limits.time_limit is not None and seconds_at_work() - start > limits.time_limit)
+
+    point, gap = interruptible(lambda: best(problem, answer.x / unit, answer.u / unit, out_of_time))
+    seconds = seconds_at_work() - start
     status, reason = _ending(answer, gap, limits, seconds)
     found = Solution(problem, "linear_program", point, status, reason, answer.iterations, seconds)
     if limits.callback is not None:
@@ -97,7 +101,7 @@ def _highs(problem: OneNormProblem, limits: Limits, start: float) -> Ended:
     defined, rows = len(program.costs) - problem.p, len(program.row_upper)
     basis = Basis(np.arange(len(program.costs)) >= problem.p, np.arange(rows) >= defined)
     tolerance = float(np.clip(0.1 * limits.tol, 1e-10, 1e-7))
-    seconds = None if limits.time_limit is None else max(limits.time_limit - (time.perf_counter() - start), 0.0)
+    seconds = None if limits.time_limit is None else max(limits.time_limit - (seconds_at_work() - start), 0.0)
     highs = run(program, basis, ~basis.v, tolerance, limits.max_iter, seconds)
     x, u, solution, status = np.zeros(problem.size), np.zeros(problem.p), highs.getSolution(), highs.getModelStatus()
     if solution.value_valid and solution.dual_valid:

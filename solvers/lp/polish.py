@@ -11,7 +11,7 @@ Source: documents T (102)-(104) = K (2.10), T (94)-(96).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -32,22 +32,24 @@ MOST_MOVES = 4
 """Moves of the multipliers into the inside of their constraints, at most."""
 
 
-def best(problem: OneNormProblem, x: Array, u: Array) -> tuple[OneNormPoint, float]:
+def best(problem: OneNormProblem, x: Array, u: Array, out_of_time: Callable[[], bool] = lambda: False) -> tuple[OneNormPoint, float]:
     """The better x and the better u, among those given and those of the equations solved once more; and their relative gap.
 
     Parameters
     ----------
     problem : of the vertex.  x : (size,), x >= 0.  u : (p,), u >= 0.
+    out_of_time : whether the run has to end, asked before every system of equations, of which one may take seconds.
 
     Returns
     -------
-    The point (x, u), and the smaller of its gap and its proven width. Where the equations are too large, x and u stay as they are.
+    The point (x, u), and the smaller of its gap and its proven width. Where the equations are too large, or time is out, x and u stay as
+    they are.
     """
-    if np.count_nonzero((u > 0) & (u < problem.C)) * problem.m <= MOST_EQUATION_ENTRIES:
+    if np.count_nonzero((u > 0) & (u < problem.C)) * problem.m <= MOST_EQUATION_ENTRIES and not out_of_time():
         again = _solved_again(problem, x, u)
         candidates = (x, again[0], *(_stretched(problem, z) for z in (x, again[0])))
         x = min(candidates, key=lambda x: interval(problem, OneNormPoint(x=x)).upper)
-        u = max((u, *_moved_inside(problem, again[1])), key=lambda u: interval(problem, OneNormPoint(u=u)).lower)
+        u = max((u, *_moved_inside(problem, again[1], out_of_time)), key=lambda u: interval(problem, OneNormPoint(u=u)).lower)
     point = OneNormPoint(x, u)
     gap = relative_gap(problem.primal(x), problem.dual(u), problem.scale)
     return point, min(gap, interval(problem, point).relative_width)  # B'u may cancel in float64
@@ -76,7 +78,7 @@ def _stretched(problem: OneNormProblem, x: Array) -> Array:
     return x / float(margins[margins > 1.0 - NEARLY_ONE].min(initial=1.0))
 
 
-def _moved_inside(problem: OneNormProblem, u: Array) -> Iterator[Array]:
+def _moved_inside(problem: OneNormProblem, u: Array, out_of_time: Callable[[], bool]) -> Iterator[Array]:
     """u as it is, and u after every one of a few moves, which solve for B'u = 1 - 2 excess where B'u is near 1, excess = max B'u - 1.
 
     A move costs little, in proportion to 1'x; dividing u by max B'u, which makes it feasible too, costs in proportion to 1'u.
@@ -86,7 +88,7 @@ def _moved_inside(problem: OneNormProblem, u: Array) -> Iterator[Array]:
         prices = _prices(problem, u)
         excess = float(prices.max(initial=0.0)) - 1.0
         T, F = np.flatnonzero(prices > 1.0 - 4 * excess), np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT)))
-        if not (excess > 0 and T.size and F.size):
+        if not (excess > 0 and T.size and F.size) or out_of_time():
             return
         AK, u = _rows(problem, F), u.copy()
         B = _block(problem, AK, F, T)

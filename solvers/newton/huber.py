@@ -30,7 +30,7 @@ from equimargin.solvers.dual import coordinate_descent
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.newton.base import Iterate, Unknowns, View, step
 from equimargin.solvers.newton.hessian import MOST_COLUMNS
-from equimargin.solvers.newton.start import Subsample, on_a_part, tall, unknowns_for, unsuited_bias
+from equimargin.solvers.newton.start import Subsample, on_a_part, suits_newton, unknowns_for, unsuited_bias
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
@@ -79,7 +79,7 @@ NEEDS = Needs(
     algorithm="Newton's method on a hinge whose kink is smoothed less and less, in the features of f",
     families=("svm.soft", "svm.nobias", "svr.l1", "rank.l1"),
     needs=NEEDS,
-    first=tall,
+    first=suits_newton,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Take Newton steps, with the smoothing centred anew at every minimum, until the gap is small enough."""

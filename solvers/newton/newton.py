@@ -20,7 +20,7 @@ from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.rows.losses import SQUARED_HINGE
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.newton.base import step
-from equimargin.solvers.newton.start import Subsample, few_features, on_a_part, tall, unknowns_for, unsuited_bias
+from equimargin.solvers.newton.start import Subsample, few_features, on_a_part, suits_newton, unknowns_for, unsuited_bias
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
@@ -37,7 +37,7 @@ def _cheap(problem: MarginProblem) -> bool:
 
     Other solvers hand out the multipliers of a few labelled pairs in an array, which is handier than the object of this one.
     """
-    return tall(problem) or (few_features(problem) and not isinstance(problem.rows, Pairs))
+    return suits_newton(problem) or (few_features(problem) and not isinstance(problem.rows, Pairs))
 
 
 @solver(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,13 @@ import pytest
 
 from equimargin.documents.ordinal import explicit, hard, implicit, implicit_l2
 from equimargin.documents.sum_of_margins import by_newton, sum_of_margins
+from equimargin.estimators import OrdinalClassifier
 from equimargin.formulations import REGISTRY, classification, ranking
 from equimargin.own import OwnProblem
 from equimargin.own.data import problem_of
-from equimargin.solvers import exact_optimum
+from equimargin.proofs import Agreement, examine_solution, judge
+from equimargin.proofs.families.optimum import proven_optimum
+from equimargin.solvers import SOLVERS, Limits, exact_optimum
 from narrow import present
 
 
@@ -75,6 +79,53 @@ def test_a_weight_is_so_many_copies_of_a_point(family: Any) -> None:
         if entry.refusal(weighed) is None and not entry.control:
             found = weighed.optimum(entry.id)
             assert found.lower - 1e-9 <= float(optimum(copied)) <= found.upper + 1e-9, entry.id
+
+
+@pytest.mark.parametrize("family", [implicit, implicit_l2])
+def test_prove_of_any_reading_holds_the_exact_optimum(family: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Floats such as .7 stand for 7/10 in one proof and for themselves in the other; both optima are in the interval of floats."""
+    monkeypatch.setattr("equimargin.documents.ordinal.RATIONAL_ROWS", 0)
+    rng = np.random.default_rng(0)
+    for m in range(4, 12):
+        data = levelled(m, 3, m) | {"X": rng.integers(-30, 31, (m, 2)) / 10, "C": 0.1, "weights": rng.choice([0.3, 1.0, 2.0], m)}
+        problem = family(data)
+        entry = problem.definition
+        proven = entry.prove(problem.data, 60.0)
+        assert proven.relative_width <= 1e-7
+        for reading in ("fractions", "exact"):
+            exact = present(proven_optimum(replace(entry, reading=reading).program(problem.data), lambda value: value).exact)
+            assert Fraction(proven.lower) <= exact <= Fraction(proven.upper), (m, reading)
+
+
+@pytest.mark.parametrize(("family", "squared"), [(implicit, False), (implicit_l2, True)])
+def test_data_of_a_thousand_rows_are_proven_as_the_estimator_proves_them(
+    family: Any, squared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Like the red wines: 1,599 rows, 11 columns in their own units, 6 levels, most of them in the middle. No fraction is computed."""
+    monkeypatch.setattr("equimargin.proofs.families.problem.proven_optimum", None)
+    monkeypatch.setattr("equimargin.proofs.families.solution.completed", None)
+    X, y = wines()
+    problem = family({"X": X, "y": y, "C": 1.0})
+    lower, upper = OrdinalClassifier(loss="squared_hinge" if squared else "hinge").fit(X, y).objective_bounds_
+    proven = problem.optimum().interval
+    assert proven.relative_width <= 1e-8
+    assert max(proven.lower, lower) <= min(proven.upper, upper)
+    name = f"{problem.family}.newton"
+    found = examine_solution(problem, SOLVERS[name].run(problem, Limits(), None))
+    judged = judge(problem.family, [found], problem.scale)
+    assert [(j.agreement, j.evidence.run.solver) for j in judged.judgements] == [(Agreement.AGREES, name)]
+
+
+def wines(m: int = 1599) -> tuple[Any, Any]:
+    """X (m, 11) and levels from 0 to 5."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(m, 11)) @ (np.eye(11) + 0.3 * rng.normal(size=(11, 11)))
+    centre = np.array([8.3, 0.53, 0.27, 2.5, 0.087, 16, 46, 0.9967, 3.31, 0.66, 10.4])
+    spread = np.array([1.7, 0.18, 0.19, 1.4, 0.047, 10, 33, 0.0019, 0.15, 0.17, 1.1])
+    places = [1, 3, 2, 1, 3, 0, 0, 5, 2, 2, 1]
+    X = np.column_stack([np.round(column, k) for column, k in zip((centre + spread * Z).T, places, strict=True)])
+    score = 0.5 * Z[:, 10] - 0.4 * Z[:, 1] + rng.normal(size=m)
+    return X, np.digitize(score, np.quantile(score, [0.006, 0.04, 0.466, 0.865, 0.989]))
 
 
 def levelled(seed: int, levels: int, m: int = 8) -> dict[str, Any]:

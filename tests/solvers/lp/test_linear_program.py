@@ -107,6 +107,16 @@ def test_limits_return_a_point_and_a_reason(make: Any) -> None:
         assert np.isfinite([solution.lower, solution.upper]).all()
 
 
+@pytest.mark.parametrize("limits", [{"max_iter": 1}, {"time_limit": 1e-6}])
+def test_a_run_that_a_limit_ended_solves_no_equations(limits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They took twenty seconds after a limit of ten, for a vertex that was none of the optimum."""
+    monkeypatch.setattr("equimargin.solvers.lp.polish._solved_again", None)
+    problem = ranking_vector_machine(*three_levels(200), kernel=rbf(0.2))
+    assert not solve(problem, "linear_program", **limits).ok
+    with pytest.raises(TypeError, match="not callable"):
+        solve(problem, "linear_program")
+
+
 def test_the_callback_sees_the_end() -> None:
     seen: list[tuple[int, float, float, CanonicalPoint]] = []
     solution = solve(ranking_vector_machine(*three_levels()), "linear_program", callback=lambda *shown: seen.append(shown))
