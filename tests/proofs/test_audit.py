@@ -169,9 +169,9 @@ def test_audit_class_weights_that_are_stated_are_those_of_the_problem(first: int
 
 
 def test_audit_a_free_bias_of_liblinear_is_outside_the_norm(tmp_path: Path) -> None:
-    solution = solve(classification(X, Y, C=0.1, loss="squared_hinge"), tol=1e-9)
+    point: Any = solve(classification(X, Y, C=0.1, loss="squared_hinge"), tol=1e-9).point
     header = ["solver_type L2R_L2LOSS_SVC", "nr_class 2", "label 1 -1", f"nr_feature {X.shape[1]}", "bias 1", "w"]
-    (tmp_path / "model").write_text("\n".join([*header, *(f"{v:.17g} " for v in [*solution.point.w, solution.point.b])]) + "\n")
+    (tmp_path / "model").write_text("\n".join([*header, *(f"{v:.17g} " for v in [*point.w, point.b])]) + "\n")
     model = read(tmp_path / "model")
     found = audit(stated(model, free_bias=True), X, Y, C=0.1)
     assert (found.problem.family, found.assumed) == ("svm.l2", "no class weights (-wi)")

@@ -423,7 +423,8 @@ def test_load_quantities_and_two_classes_ask_nothing(tmp_path: Path, values: str
 
 @pytest.mark.parametrize("content", ["a,y\n1,1\n2,1\n", "a,y\n1,1\n,0\n2,1\n", "1 1:2\n1 1:3\n"])
 def test_load_one_value_without_a_task_is_refused(tmp_path: Path, content: str) -> None:
-    path, missing = write(tmp_path, content), {"missing": "drop"} if "," in content else {}
+    missing: dict[str, Any] = {"missing": "drop"} if "," in content else {}
+    path = write(tmp_path, content)
     with pytest.raises(DataError, match=r"rows\.csv: the target is 1 in all 2 rows, which is one class or a constant"):
         load(path, **missing)
     assert load(path, task="regression", **missing).y.tolist() == [1, 1]
@@ -518,7 +519,7 @@ def test_best_of_what_is_no_ranking_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="best is about the labels of a ranking, and the task is regression"):
         load(path, task="regression", best="lowest")
     with pytest.raises(DataError, match="there is no best 'first'; choose one of 'highest', 'lowest'"):
-        load(path, best="first")
+        load(path, best="first")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="preferences take the place of a target and of weights; leave best out"):
         load(path, preferences=path, best="lowest")
 
