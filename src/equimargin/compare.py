@@ -489,7 +489,8 @@ class _Work:
         families = [group.judged() for group in self.groups]
         yield self._found(families)
         for done in self._answers(processes):
-            self.spent, self.taken, self.compiled = self.spent + done.cpu, self.taken + done.wall, self.compiled + done.compiling
+            self.spent, self.taken = self.spent + done.cpu, self.taken + done.wall
+            self.compiled += done.compiling
             families[done.which] = self.groups[done.which].enter(done.place, done.evidence, self.settings["patient"])
             yield self._found(families)
         cut = any(found.run.reason == OUT_OF_TIME for group in self.groups for found in group.evidence.values())
@@ -578,7 +579,10 @@ class _Work:
 
 @dataclass(frozen=True)
 class _Done:
-    """The evidence of a job, its places, its seconds beside those in which kernels were compiled or loaded, and those foreseen of the compiled ones."""
+    """The evidence of a job, its places, its seconds beside those in which kernels were compiled or loaded, and those of compiling.
+
+    compiling : as it was foreseen of the kernels that were compiled.
+    """
 
     which: int
     place: int

@@ -145,7 +145,7 @@ def test_a_brief_kernel_is_compiled_once_it_has_been_handed_many_entries(monkeyp
         return float(pair[1].size)
 
     kernel: Any = jit.brief(squared)
-    entries = int(jit.ENTRIES_PER_BYTE * len(squared.__code__.co_code)) // 4 * 2 - 2
+    entries = int(jit.ENTRIES_PER_BYTE * len(squared.__code__.co_code)) // 4 * 2 + 2
     for signatures in (0, 1):  # the second call is one for which compiling is worth while
         shares = np.full(1, 1e200)  # its square is beyond float64, and no code warns of it
         assert kernel((np.ones(entries // 2), np.ones(entries // 2)), shares) == entries // 2
@@ -189,7 +189,7 @@ def test_no_kernel_is_compiled_without_the_time_for_it(monkeypatch: pytest.Monke
     needed = jit.seconds_to_compile(kernel)
     before = jit.seconds_foreseen()
     with jit.compiling_announced(told.append):
-        with jit.compiling_within(0.9 * needed), pytest.raises(jit.NotCompiled, match="successor takes about 0.0 s to compile"):
+        with jit.compiling_within(0.9 * needed), pytest.raises(jit.NotCompiled, match="successor takes about"):
             kernel(1)
         assert (told, jit.seconds_foreseen(), jit.is_compiled(kernel)) == ([], before, False)
         with jit.compiling_within(1.5 * needed):

@@ -69,7 +69,7 @@ def _panels(rng: np.random.Generator) -> tuple[Any, ...]:
 def _sorted_points(rng: np.random.Generator) -> Any:
     """Points of three queries in sorted order, rounded to whole numbers."""
     z = np.concatenate([np.sort(rng.integers(-500, 500, 10)) for _ in range(3)])
-    return pair_sweeps.SortedPoints(z, rng.integers(3, size=30).astype(np.int32), np.array([0, 10, 20, 30]), np.full(3, 2, np.int32))
+    return pair_sweeps.SortedPoints(z, rng.integers(3, size=30).astype(np.int32), np.array([0, 10, 20, 30]), np.full(3, 3, np.int32))
 
 
 def _within(rng: np.random.Generator) -> tuple[Any, ...]:
@@ -88,7 +88,7 @@ def _laplacian_product(rng: np.random.Generator) -> tuple[Any, ...]:
 
 def _laplacian_gram(rng: np.random.Generator) -> tuple[Any, ...]:
     room = (pair_sweeps.GATHERED_ROWS, 4)
-    return rng.normal(size=(30, 4)), rng.permutation(30), rng.random(3), _graph(rng), np.empty(room), np.empty(room)
+    return rng.normal(size=(30, 4)), rng.permutation(30), rng.random(3), _graph(rng), np.zeros(room), np.zeros(room)
 
 
 def _listed_gram(rng: np.random.Generator) -> tuple[Any, ...]:
@@ -121,10 +121,14 @@ def _pair_steps(rng: np.random.Generator, precision: Any) -> tuple[Any, ...]:
 
 
 def _sweep(rng: np.random.Generator, by_value: bool) -> tuple[Any, ...]:
-    p, d = 300, 4
-    rows = sweeps.RowArrays(sweeps.Combinations(np.empty(0, np.uint32), np.empty(0, np.uint32), rng.choice([-1.0, 1.0], p)), rng.random(p * 4))
-    X = swept_rows.stored_array(rng.normal(size=(p, p if by_value else d)))
-    return rng.permutation(p), -0.5, 0.5, 1.0, rows, X, by_value, sweeps.Iterate(rng.random(p) * rows.terms[1::4], rng.normal(size=X.d))
+    p, none = 300, np.empty(0, np.uint32)
+    Z = rng.normal(size=(p, 4))
+    K = Z @ Z.T
+    ridge, box = rng.random((2, p))
+    terms = np.column_stack([rng.normal(size=p), box, ridge, K.diagonal() + ridge]).ravel()
+    rows = sweeps.RowArrays(sweeps.Combinations(none, none, rng.choice([-1.0, 1.0], p)), terms)
+    X = swept_rows.stored_array(K if by_value else Z)
+    return rng.permutation(p), -0.5, 0.5, 1.0, rows, X, by_value, sweeps.Iterate(rng.random(p) * box, rng.normal(size=X.d))
 
 
 def _tiles(rng: np.random.Generator, K: Any, symmetric: bool) -> tuple[Any, ...]:
@@ -161,7 +165,10 @@ BRIEF: dict[str, tuple[Any, Arguments]] = {
 }
 """Brief kernels of which Python and compiled code give the same bits."""
 ROUNDED: dict[str, tuple[Any, Arguments]] = {
-    "combined rows": (features._combined_rows, lambda rng: (rng.normal(size=(9, 3)), rng.permutation(9)[:6], rng.normal(size=6), np.ones(3))),
+    "combined rows": (
+        features._combined_rows,
+        lambda rng: (rng.normal(size=(9, 3)), rng.permutation(9)[:6], rng.normal(size=6), np.ones(3)),
+    ),
     "few products": (features._few_products, lambda rng: _few_products(rng, 3)),
     "few products and ones": (features._few_products, lambda rng: _few_products(rng, 4)),
     "slopes of losses": (slacks._slopes, lambda rng: (*rng.normal(size=(3, 40)), 0.3, 2.0, float(rng.choice([0.5, np.inf])))),
