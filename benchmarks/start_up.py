@@ -1,4 +1,4 @@
-"""Seconds of the processes that a person starts: first commands and solves, comparisons until their first answer, one `solve` by each solver.
+"""Seconds of processes that a person starts: first commands and solves, comparisons until their first answer, a `solve` by each solver.
 
     python benchmarks/start_up.py --first       what a newcomer runs, each from an empty cache: CPU seconds of up to three runs
     python benchmarks/start_up.py               comparisons, warm and cold

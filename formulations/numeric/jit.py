@@ -149,7 +149,8 @@ def as_python(kernel: Any) -> Callable[..., Any]:
     ----------
     kernel : a kernel of this module's, or an instruction with a form in numpy.
     """
-    return kernel.in_numpy if hasattr(kernel, "in_numpy") else _source(kernel)  # type: ignore[no-any-return]
+    form: Callable[..., Any] = kernel.in_numpy if hasattr(kernel, "in_numpy") else _source(kernel)
+    return form
 
 
 @functools.cache
@@ -399,7 +400,7 @@ def _seconds_anew(kernel: Any) -> float:
     return SECONDS_PER_BYTE * _size(kernel, is_compiled)
 
 
-class _Guard(event.Listener):  # type: ignore[misc]
+class _Guard(event.Listener):
     """Hears of every kernel that numba is about to compile, as none of its code is kept; not those that are compiled for another one."""
 
     def on_start(self, started: Any) -> None:
@@ -416,7 +417,7 @@ class _Guard(event.Listener):  # type: ignore[misc]
         _clock().compiling -= 1
 
 
-event.register("numba:compile", _Guard())
+event.register("numba:compile", _Guard())  # type: ignore[no-untyped-call]
 
 
 def _timed(compile: Callable[P, R]) -> Callable[P, R]:

@@ -534,7 +534,7 @@ class _Work:
                 continue
             limited = group.limit_of(job)
             compiling = self._compiling(job) if limited is not None else float("inf")
-            if job.formulation is None and job.given is None and job.specialised.seconds_to_compile > compiling:
+            if job.formulation is None and job.given is None and SOLVERS[job.solver].seconds_to_compile > compiling:
                 yield which, place, job, NOT_COMPILED
                 continue
             allowed = Allowance(self.settings["time_limit"], compiling=compiling)

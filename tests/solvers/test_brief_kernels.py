@@ -73,9 +73,8 @@ def _sorted_points(rng: np.random.Generator) -> Any:
 
 
 def _within(rng: np.random.Generator) -> tuple[Any, ...]:
-    whole = [np.zeros(30, np.int64) for _ in range(3)]
-    sums = pair_sweeps.Within(*whole, np.zeros(3), np.zeros(3), np.zeros(3, np.int64))
-    return _sorted_points(rng), 300, sums
+    degree, balance, pull = np.zeros((3, 30), np.int64)
+    return _sorted_points(rng), 300, pair_sweeps.Within(degree, balance, pull, np.zeros(3), np.zeros(3), np.zeros(3, np.int64))
 
 
 def _graph(rng: np.random.Generator) -> Any:
