@@ -1,5 +1,6 @@
-"""How long a process takes that a person starts: `equimargin compare` until its first answer and its end, and one `solve` by each solver.
+"""Seconds of processes that a person starts: first commands and solves, comparisons until their first answer, a `solve` by each solver.
 
+    python benchmarks/start_up.py --first       what a newcomer runs, each from an empty cache: CPU seconds of up to three runs
     python benchmarks/start_up.py               comparisons, warm and cold
     python benchmarks/start_up.py --warm        without the cold runs, in which every kernel is compiled
     python benchmarks/start_up.py --runs 5      medians of five runs instead of three
@@ -55,6 +56,41 @@ SOLVES = {
     "penalty": "classification(X, separable, bias=False, sample_weight=np.where(np.arange(len(X)) < 5, np.inf, 1.0))",
 }
 """A problem for every solver."""
+SMALL = """
+import numpy as np
+from equimargin.formulations import classification, ranking, rbf
+from equimargin.solvers import solve
+random = np.random.default_rng(0)
+X = random.normal(size=(150, 4))
+score = X @ np.linspace(1.0, -0.5, 4) + random.normal(size=150)
+y, levels = np.sign(score), np.digitize(score, [-1.0, 0.0, 1.0])
+assert solve({}).status.value == "optimal"
+"""
+"""A program that solves a small problem."""
+AUDIT = """
+from sklearn.datasets import load_iris
+from sklearn.svm import SVC
+from equimargin.proofs import audit
+X, y = load_iris(return_X_y=True)
+X, y = X[y > 0], y[y > 0]
+audit(SVC().fit(X, y), X, y)
+"""
+"""A program that audits a model of scikit-learn's."""
+FIRST: dict[str, tuple[list[str], int]] = {
+    "compare xor": (["-m", "equimargin", "compare", "xor"], 3),
+    "compare iris": (["-m", "equimargin", "compare", "iris"], 2),
+    "compare breast_cancer --scale": (["-m", "equimargin", "compare", "breast_cancer", "--scale"], 2),
+    "solve, rbf": (["-c", SMALL.format("classification(X, y, kernel=rbf(0.1))")], 1),
+    "solve, linear": (["-c", SMALL.format("classification(X, y)")], 1),
+    "solve, linear without bias": (["-c", SMALL.format("classification(X, y, bias=False)")], 1),
+    "solve, squared hinge": (["-c", SMALL.format("classification(X, y, loss='squared_hinge')")], 1),
+    "solve, ranking": (["-c", SMALL.format("ranking(X, levels)")], 1),
+    "solve, ranking, rbf": (["-c", SMALL.format("ranking(X, levels, kernel=rbf(0.1))")], 1),
+    "audit, SVC on iris": (["-c", AUDIT], 1),
+    "warm-up": (["-m", "equimargin", "warm-up"], 2),
+}
+"""Programs by their names in the table, and how often each is run with one cache."""
+
 FIRST_SOLVE = """
 import sys, time
 from numba.core import event
@@ -230,6 +266,25 @@ def table_of_comparisons(only_warm: bool, runs: int) -> None:
             table(cold, "cold", cases, runs)
 
 
+def table_of_first_runs() -> None:
+    """Print a line a program: CPU seconds of its runs, of which the first finds no kernel compiled."""
+    print(f"{'CPU s from an empty cache':30s} {'1st':>6s} {'2nd':>6s} {'3rd':>6s}")
+    for name, (arguments, times) in FIRST.items():
+        with tempfile.TemporaryDirectory() as cache:
+            seconds = [cpu_seconds(arguments, cache) for _ in range(times)]
+        print(f"{name:30s} " + " ".join(f"{each:6.1f}" for each in seconds), flush=True)
+
+
+def cpu_seconds(arguments: list[str], cache: str) -> float:
+    """CPU seconds of one process of Python with these arguments."""
+    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, env=environment(cache))
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{arguments[-1]}: the process ended with status {process.returncode}, and its times are worth nothing")
+    return used.ru_utime + used.ru_stime
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -237,8 +292,11 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="runs of which medians are printed")
     parser.add_argument("--solves", action="store_true", help="the first solve by each solver in place of comparisons")
     parser.add_argument("--kernels", choices=SOLVES, help="what a first solve by this solver compiles")
+    parser.add_argument("--first", action="store_true", help="what a newcomer runs, from an empty cache, in place of comparisons")
     arguments = parser.parse_args()
-    if arguments.kernels:
+    if arguments.first:
+        table_of_first_runs()
+    elif arguments.kernels:
         list_of_kernels(arguments.kernels)
     elif arguments.solves:
         table_of_solves(arguments.runs)

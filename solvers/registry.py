@@ -26,7 +26,7 @@ import numpy as np
 
 from equimargin.formulations.declaration import REGISTRY
 from equimargin.formulations.numeric.arguments import did_you_mean, shown
-from equimargin.formulations.numeric.jit import is_compiled, seconds_at_work
+from equimargin.formulations.numeric.jit import seconds_at_work, seconds_to_compile
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
@@ -103,9 +103,9 @@ class Entry(Generic[P]):
         return takes(self, family)
 
     @property
-    def is_compiled(self) -> bool:
-        """Whether a run need not wait until the solver's own kernel is compiled."""
-        return self.kernel is None or is_compiled(self.kernel)
+    def seconds_to_compile(self) -> float:
+        """About how many seconds a run waits until the solver's own kernel is compiled."""
+        return 0.0 if self.kernel is None else seconds_to_compile(self.kernel)
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
         """What the problem lacks for the solver, or None."""

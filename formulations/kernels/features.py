@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear
 from equimargin.formulations.numeric.arguments import reals
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, is_sparse
-from equimargin.formulations.numeric.jit import fast, jit
+from equimargin.formulations.numeric.jit import brief, fast, in_numpy, jit
 from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, rounded, summed, unit_of
 
 Index = NDArray[np.int64]
@@ -323,6 +323,12 @@ def _add_squares_of_entries(indptr: Index, indices: Index, data: Array, x: Array
             x[indices[e]] = 0.0
 
 
+def _combined_in_numpy(X: Array, index: Index, c: Array, w: Array) -> None:
+    w[:] = c @ X[index]
+
+
+@brief
+@in_numpy(_combined_in_numpy)
 @fast
 def _combined_rows(X: Array, index: Index, c: Array, w: Array) -> None:
     """Put X[index]'c into w, (d,), four rows at a time."""
@@ -358,6 +364,14 @@ def _scaled_rows(X: Array, index: Index, scale: Array, B: Any) -> None:
             b[j] = factor * x[j]
 
 
+def _products_in_numpy(X: Array, index: Index, D: Array, H: Array) -> None:
+    Z = np.ones((index.size, len(H)))
+    Z[:, : X.shape[1]] = X[index]
+    H[:] = Z.T @ (D[:, None] * Z)
+
+
+@brief
+@in_numpy(_products_in_numpy)
 @fast
 def _few_products(X: Array, index: Index, D: Array, H: Array) -> None:
     """Put Z[index]' diag(D) Z[index] into H, 0 before, four rows at a time; Z is X, or X and a column of ones where H is larger."""

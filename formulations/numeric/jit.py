@@ -24,12 +24,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any, ParamSpec, TypeVar
 
 import numba
 import numpy as np
-from numba.core import config
+from numba.core import config, event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, UserProvidedCacheLocator
 from numba.core.runtime.nrt import rtsys
 
@@ -45,9 +45,14 @@ FAST: dict[str, Any] = {"fastmath": {"nnan", "nsz", "arcp", "contract", "reassoc
 """Options of numba for plain arithmetic: sums may be taken in any order and no number is a NaN, but infinities are allowed, and a division
 by 0 gives one."""
 
-ENTRIES_AS_PYTHON = 20_000
-"""Entries of all arrays that a brief kernel is handed in a process before it is compiled: Python takes 2 to 30 ms for them, compiling 0.1
-to 0.4 s."""
+SECONDS_PER_BYTE = 4.5e-4
+"""CPU seconds of compiling for each byte of Python's code in a kernel and in those that it calls. Of the kernels that `warm-up` compiles
+nine tenths take between 0.25e-3 and 1e-3 on a machine of 2024 (`benchmarks/start_up.py --kernels SOLVER`)."""
+ENTRIES_PER_BYTE = 100.0
+"""Entries of arrays that a brief kernel is handed as Python before it is compiled, for each such byte: Python takes about 1.5e-6 s for an
+entry, so that they take about a third of the time of compiling."""
+ENTRY_IN_NUMPY = 1 / 500
+"""An entry where a brief kernel has a form in numpy, in entries of a loop in Python: about 3e-9 s."""
 _at_once = False
 """Whether brief kernels of this process are compiled at their first call."""
 
@@ -80,25 +85,98 @@ def part(kernel: Callable[P, R]) -> Callable[P, R]:
 def brief(kernel: Callable[P, R]) -> Callable[P, R]:
     """As `jit`, but the kernel runs as Python while that takes less time than compiling it would and no code of it is kept.
 
-    It is for kernels that do a few operations for every entry of their arguments and call no other kernel. They give the same bits in
-    both ways, because `jit` keeps the order of operations; but they divide by no 0 and take no negative number as unsigned, for which
-    Python and compiled code differ.
+    A kernel that `jit` or `fast` has made is taken as it is. Those of `jit` give the same bits in both ways, because it keeps the order of
+    operations, and those of `fast` the same up to rounding. A brief kernel divides no number of Python by 0 and takes no negative number as
+    unsigned, for which Python and compiled code differ. It does about as much as it has entries; for another one `brief_by` says how much.
     """
-    dispatcher: Any = jit(kernel)
+    entry = ENTRY_IN_NUMPY if hasattr(kernel, "in_numpy") else 1.0
+    return _brief(kernel, lambda arguments: entry * _entries(arguments), lambda result, *arguments: 0.0)
+
+
+def brief_by(work: Callable[..., float]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """As `brief`, for a kernel whose work depends on what it finds.
+
+    Parameters
+    ----------
+    work : of what the kernel has returned, and of its arguments: how much it did, in entries of a loop in Python.
+    """
+    return lambda kernel: _brief(kernel, lambda arguments: 0.0, work)
+
+
+def _brief(kernel: Callable[P, R], before: Callable[[tuple[Any, ...]], float], after: Callable[..., float]) -> Callable[P, R]:
+    """A brief kernel whose work is known before a call, by its arguments, or after it, by its result and its arguments."""
+    dispatcher: Any = kernel if hasattr(kernel, "py_func") else jit(kernel)
     compile_for = dispatcher._compile_for_args  # called where nothing is compiled for arguments; what it returns is called with them
-    interpreted = np.errstate(all="ignore")(dispatcher.py_func)
     kept = functools.cache(lambda: is_compiled(dispatcher))
-    entries = 0
+    most = functools.cache(lambda: ENTRIES_PER_BYTE * _size(dispatcher))
+    done = 0.0
 
     def chosen(*arguments: Any) -> Any:
-        nonlocal entries
-        entries += sum(_entries(argument) for argument in arguments)
-        is_worth = entries > ENTRIES_AS_PYTHON or _at_once or kept()
-        return compile_for(*arguments) if is_worth else interpreted
+        nonlocal done
+        done += before(arguments)
+        return compile_for(*arguments) if done > most() or _at_once or kept() else interpreted
+
+    @np.errstate(all="ignore")
+    def interpreted(*arguments: Any) -> Any:
+        nonlocal done
+        result = as_python(dispatcher)(*arguments)
+        done += after(result, *arguments)
+        return result
 
     dispatcher._compile_for_args = chosen
     chooser: Callable[P, R] = dispatcher
     return chooser
+
+
+def in_numpy(form: Callable[..., Any]) -> Callable[[R], R]:
+    """Let a function take the place of a kernel, or of an instruction, where that runs as Python.
+
+    Parameters
+    ----------
+    form : it does the same up to rounding, in numpy, where a loop over entries in Python would take long.
+    """
+
+    def enter(kernel: R) -> R:
+        kernel.in_numpy = form  # type: ignore[attr-defined]
+        return kernel
+
+    return enter
+
+
+def as_python(kernel: Any) -> Callable[..., Any]:
+    """The form in which a kernel runs as Python: that in numpy, or its source, in which the kernels that it calls are in this form, too.
+
+    Parameters
+    ----------
+    kernel : a kernel of this module's, or an instruction with a form in numpy.
+    """
+    form: Callable[..., Any] = kernel.in_numpy if hasattr(kernel, "in_numpy") else _source(kernel)
+    return form
+
+
+@functools.cache
+def _source(kernel: Any) -> Callable[..., Any]:
+    source = kernel.py_func
+    forms = {name: as_python(called) for name, called in _called(kernel)}
+    return FunctionType(source.__code__, source.__globals__ | forms, source.__name__, source.__defaults__, source.__closure__)
+
+
+def _called(kernel: Any) -> list[tuple[str, Any]]:
+    """The kernels and instructions that a kernel calls, with the names by which it does."""
+    source = kernel.py_func
+    named = ((name, source.__globals__.get(name)) for name in source.__code__.co_names)
+    return [(name, called) for name, called in named if hasattr(called, "py_func") or hasattr(called, "in_numpy")]
+
+
+def _size(kernel: Any, but: Callable[[Any], bool] = lambda called: False) -> int:
+    """Bytes of Python's code in a kernel and in those that it calls, each once, without some of those and what only they call."""
+    sizes: dict[Any, int] = {}
+    waiting = [kernel]
+    while waiting:
+        here = waiting.pop()
+        sizes[here] = len(here.py_func.__code__.co_code)
+        waiting += [called for _, called in _called(here) if hasattr(called, "py_func") and called not in sizes and not but(called)]
+    return sum(sizes.values())
 
 
 def _entries(argument: Any) -> int:
@@ -216,11 +294,17 @@ def _is_sealed(path: Path) -> bool:
 
 
 class _Clock:
-    """Wall seconds of compiling kernels or loading them: those that are over, when the present one began, and how many are within it."""
+    """Wall seconds of compiling kernels or loading them: those that are over, when the present one began, and how many are within it.
+
+    foreseen : CPU seconds that were expected of all kernels that have been compiled.  compiling : how many of them are now, each for the
+    sake of the one before.
+    """
 
     seconds = 0.0
     since = 0.0
     depth = 0
+    foreseen = 0.0
+    compiling = 0
 
 
 _CLOCK: ContextVar[_Clock] = ContextVar("_CLOCK")
@@ -253,6 +337,88 @@ def is_compiled(kernel: Callable[..., Any]) -> bool:
     dispatcher: Any = kernel
     kept = dispatcher._cache
     return bool(dispatcher.signatures) or (isinstance(kept, _Cache) and bool(kept._cache_file._load_index()))
+
+
+class NotCompiled(Exception):
+    """Raised in place of compiling a kernel for which there is no time left."""
+
+
+_UNTIL: ContextVar[float] = ContextVar("_UNTIL", default=float("inf"))
+"""The reading of `seconds_foreseen` until which kernels are compiled."""
+_ANNOUNCED: ContextVar[Callable[[float], object]] = ContextVar("_ANNOUNCED", default=lambda seconds: None)
+"""What is told of every kernel that is about to be compiled."""
+
+
+@contextmanager
+def compiling_within(seconds: float) -> Iterator[None]:
+    """Compile no kernel, within it, that would take longer than what is left of some seconds: `NotCompiled` is raised in its place.
+
+    Kept code is loaded whatever is left.
+
+    Parameters
+    ----------
+    seconds : as they are foreseen, so that what is compiled depends on no clock; inf for any.
+    """
+    token = _UNTIL.set(seconds_foreseen() + seconds)
+    try:
+        yield
+    finally:
+        _UNTIL.reset(token)
+
+
+@contextmanager
+def compiling_announced(tell: Callable[[float], object]) -> Iterator[None]:
+    """Tell somebody, within it, of every kernel that is about to be compiled.
+
+    Parameters
+    ----------
+    tell : called with about how many seconds that takes.
+    """
+    token = _ANNOUNCED.set(tell)
+    try:
+        yield
+    finally:
+        _ANNOUNCED.reset(token)
+
+
+def seconds_foreseen() -> float:
+    """CPU seconds that were expected of all kernels that the calling thread, or one that works for it, has compiled so far."""
+    return _clock().foreseen
+
+
+def seconds_to_compile(kernel: Callable[..., Any]) -> float:
+    """About how many CPU seconds it takes to compile a kernel and those that it calls; 0 where it is compiled for any arguments.
+
+    Parameters
+    ----------
+    kernel : a kernel of this module's.
+    """
+    return 0.0 if is_compiled(kernel) else _seconds_anew(kernel)
+
+
+def _seconds_anew(kernel: Any) -> float:
+    """About how many CPU seconds it takes to compile a kernel, and those that it calls and that are not compiled."""
+    return SECONDS_PER_BYTE * _size(kernel, is_compiled)
+
+
+class _Guard(event.Listener):
+    """Hears of every kernel that numba is about to compile, as none of its code is kept; not those that are compiled for another one."""
+
+    def on_start(self, started: Any) -> None:
+        clock, kernel = _clock(), started.data["dispatcher"]
+        clock.compiling += 1  # also where NotCompiled is raised: numba then tells of the end, too
+        if clock.compiling == 1:
+            seconds = _seconds_anew(kernel)
+            if clock.foreseen + seconds > _UNTIL.get():
+                raise NotCompiled(f"{kernel.py_func.__qualname__} takes about {seconds:.1f} s to compile, for which there is no time left")
+            clock.foreseen += seconds
+            _ANNOUNCED.get()(seconds)
+
+    def on_end(self, ended: Any) -> None:
+        _clock().compiling -= 1
+
+
+event.register("numba:compile", _Guard())  # type: ignore[no-untyped-call]
 
 
 def _timed(compile: Callable[P, R]) -> Callable[P, R]:

@@ -13,6 +13,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
+from equimargin.formulations.numeric.jit import in_numpy
+
 READ, KEPT, DATA = 0, 3, 1
 """LLVM's arguments of a hint: it is for reading, into the nearest cache, of data."""
 
@@ -32,4 +34,4 @@ def _hint(context: Any, a: Any, k: Any) -> Any:
     return types.void(a, k), build
 
 
-prefetch: Any = intrinsic(_hint)
+prefetch: Any = in_numpy(lambda a, k: None)(intrinsic(_hint))

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from equimargin.formulations.numeric.jit import FAST, fast
+from equimargin.formulations.numeric.jit import FAST, fast, in_numpy
 
 ENTRIES_BETWEEN_TESTS = np.uintp(128)
 """Entries whose maximum is taken before it is compared with the level that is sought: a loop without a comparison vectorises."""
@@ -33,7 +33,7 @@ def _selection(comparison: str) -> Any:
     return intrinsic(choose)
 
 
-larger, smaller = _selection(">"), _selection("<")
+larger, smaller = in_numpy(lambda a, b: a if a > b else b)(_selection(">")), in_numpy(lambda a, b: a if a < b else b)(_selection("<"))
 
 
 def _with_bits(bits: Any, number: Any, llvm: Any) -> Any:
@@ -104,6 +104,12 @@ overload(exponential, jit_options=dict(FAST))(  # type: ignore[arg-type]
 )
 
 
+def _first_at_least(a: Any, level: Any) -> int:
+    reached = np.flatnonzero(a >= level)
+    return int(reached[0]) if reached.size else len(a)
+
+
+@in_numpy(_first_at_least)
 @fast
 def first_at_least(a: Any, level: Any) -> Any:
     """The first index of an entry that is at least `level`; the length if there is none."""

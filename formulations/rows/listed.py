@@ -9,7 +9,7 @@ import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array, Index, dense, is_sparse
-from equimargin.formulations.numeric.jit import jit
+from equimargin.formulations.numeric.jit import brief
 from equimargin.formulations.numeric.rounding import rounded
 from equimargin.formulations.rows.base import Rows
 
@@ -216,7 +216,7 @@ def _signed(Z: Any, s: Array) -> Any:
     return Z.multiply(s[:, None]).tocsr() if is_sparse(Z) else s[:, None] * Z
 
 
-@jit
+@brief
 def _laplacian_gram(X: Array, preferred: Index, other: Index, D: Array, degree: Array) -> Array:
     """X' A' D A X, (d, d), of pairs in lexicographic order: X'diag(degree)X - M - M', where M sums x_i by (D_ij x_j)'.
 

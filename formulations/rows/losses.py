@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import fast
+from equimargin.formulations.numeric.jit import brief, fast
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 
 
@@ -85,6 +85,7 @@ def huberised(delta: float) -> Smooth:
     return Smooth(1 / (2 * delta), delta, 1.0)
 
 
+@brief
 @fast
 def _expand(u: Array, v: Array, c: Array, slope: float, top: float, alpha: Array, D: Array) -> tuple[float, float, float]:
     """Fill alpha and D, v being u + width; sum_r c_r phi(u_r), alpha'u and sum_r c_r (u_r)_+."""

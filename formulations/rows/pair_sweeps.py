@@ -143,7 +143,7 @@ def gathered(order: Index, f: Array, level: Level, starts: Index, middle: Array,
             levels[t] = level[order[t]]
 
 
-@jit
+@brief
 def within(points: SortedPoints, tau: int, sums: Within) -> None:
     """Put the pairs within tau and their sums into `sums`; those of u^2 nearly, all others exactly but for the last rounding."""
     z, level, starts, levels = points.z, points.level, points.starts, points.levels
@@ -240,7 +240,7 @@ def add_inner(inner: Within, blocks: Blocks, sums: Within) -> None:
         sums.total[q], sums.square[q] = total, square
 
 
-@jit
+@brief
 def laplacian_product(graph: Graph, order: Index, costs: Array, values: Array) -> Array:
     """L v, (m,), for the Laplacian L of the graph and v (m,), the part of a query times its cost.
 
@@ -278,7 +278,7 @@ def laplacian_product(graph: Graph, order: Index, costs: Array, values: Array) -
     return out
 
 
-@jit
+@brief
 def laplacian_gram(X: Array, order: Index, costs: Array, graph: Graph, A: Array, S: Array) -> Array:
     """X' L X, (d, d), for the Laplacian L of the graph, the part of a query times its cost.
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import fast
+from equimargin.formulations.numeric.jit import brief, fast
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.formulations.rows.losses import Smooth
 
@@ -154,6 +154,7 @@ class _RowLine(Line):
         return self._last
 
 
+@brief
 @fast
 def _slopes(u: Array, a: Array, c: Array, t: float, slope: float, top: float) -> tuple[float, float]:
     """The first and second derivative of sum_r c_r phi(u_r - t a_r) in t, u with phi's width added."""

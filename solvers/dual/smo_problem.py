@@ -215,6 +215,7 @@ def _bound(costs: Array, curvature: float, lower: Array, upper: Array, ridge: Ar
                 upper[k] = end
 
 
+@brief
 @fast
 def _seen(
     G: Array, a: Array, z: Array, sides: Sides, costs: Array, rise: Array, fall: Array, free: NDArray[np.bool_]

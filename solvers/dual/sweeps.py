@@ -178,6 +178,7 @@ def quadratics(A: Combinations, K: Array) -> Array:
     return q
 
 
+@brief
 @fast
 def sweep(
     order: Order, low: float, high: float, omega: float, rows: RowArrays, X: StoredRows, by_value: bool, at: Iterate

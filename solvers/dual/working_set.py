@@ -18,7 +18,7 @@ import numpy as np
 
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import fast, jit
+from equimargin.formulations.numeric.jit import as_python, brief_by, fast, in_numpy, jit
 from equimargin.formulations.numeric.vector_loops import first_at_least, larger
 from equimargin.formulations.numeric.workspace import Workspace
 from equimargin.solvers.dual.smo_problem import NEVER, Index, Look, Sides
@@ -37,6 +37,8 @@ LARGEST_SET = {np.dtype(np.float32): 6000, np.dtype(np.float64): 2000}
 computed anew each time: blocks of up to 144 MB are worth their memory."""
 RENEWED_PART = 3
 """Points of a set for every new one, below which the block is computed anew as a whole, not only in the rows and columns of these."""
+POINT_IN_PYTHON, PAIR_STEP_IN_PYTHON = 5.0, 20.0
+"""What pair steps take as Python for every point before the first step and for every step, in entries of a loop in Python."""
 
 
 class WorkingSet:
@@ -195,6 +197,7 @@ def violators_outside(look: Look, margin: float, points: Index) -> bool:
     return bool(violating.any())
 
 
+@brief_by(lambda found, K, G, a, *others: POINT_IN_PYTHON * a.size + PAIR_STEP_IN_PYTHON * found[0])
 @jit
 def pair_steps(K: Any, G: Any, a: Array, sides: Sides, floor: float, eps: float, steps: int) -> tuple[int, float]:
     """Pair steps on a and G in place, until the violation is at most eps.
@@ -259,6 +262,15 @@ def falling(a: float, lower: float, width: float, below: float, above: float) ->
     return width + above * a if a > 0.0 else below * a - width
 
 
+def _partner_in_numpy(G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvature: Any, floor: Any, gain: Any) -> tuple[int, Any]:
+    drop = G + fall - slope
+    worst = np.fmax.reduce(drop, initial=-NEVER)
+    gain[:] = np.fmax(drop, 0.0) ** 2 / np.fmax(curvature + diagonal - 2.0 * row, floor)
+    best = np.fmax.reduce(gain, initial=0.0)
+    return as_python(first_at_least)(gain, best) if best > 0.0 else -1, worst
+
+
+@in_numpy(_partner_in_numpy)
 @fast
 def best_partner(G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvature: Any, floor: Any, gain: Any) -> tuple[Any, Any]:
     """The point that falls while i rises, or -1 where none should, and the largest violation of any pair with i.
@@ -279,6 +291,14 @@ def best_partner(G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvatu
     return (first_at_least(gain, best) if best > nothing else -1), worst
 
 
+def _moved_in_numpy(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: Any) -> int:
+    G += step * (row - other)
+    slopes[:] = -(G + rise)
+    first: int = as_python(first_at_least)(slopes, np.fmax.reduce(slopes, initial=-NEVER))
+    return first
+
+
+@in_numpy(_moved_in_numpy)
 @fast
 def moved(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: Any) -> Any:
     """The point that rises next, after G <- G + step (K_i - K_j) in place.

@@ -16,7 +16,7 @@ import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import part
+from equimargin.formulations.numeric.jit import in_numpy, part
 from equimargin.formulations.numeric.prefetch import prefetch
 from equimargin.solvers.products.row_access import Index, stored_entries
 
@@ -65,6 +65,7 @@ def swept_add(factor: float, starts: Index, columns: Index, entries: Array, d: i
         w[d] += factor
 
 
+@in_numpy(lambda starts, columns, entries, i: None)
 @part
 def swept_fetch(starts: Index, columns: Index, entries: Array, i: Any) -> None:
     """A hint that z_i will be read soon."""

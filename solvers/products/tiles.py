@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import RBF, Linear, Precomputed
 from equimargin.formulations.numeric.arrays import Array, is_sparse
-from equimargin.formulations.numeric.jit import brief, fast
+from equimargin.formulations.numeric.jit import brief, fast, in_numpy
 from equimargin.formulations.numeric.rounding import gamma_n
 from equimargin.formulations.numeric.vector_loops import exponential
 from equimargin.solvers.products.crew import Crew
@@ -270,6 +270,18 @@ def _fill_panels(left: Block, columns: Index, panels: Block, first: int, last: i
         panel[e - 2, k], panel[e - 1, k] = panel[e - 1, k], panel[e - 2, k]
 
 
+def _exponentials_in_numpy(left: Block, rows: Index, panels: Block, K: Block, symmetric: bool, first: int, last: int) -> None:
+    for p in range(first, last):
+        start = p * PANEL_COLUMNS
+        columns = slice(start, start + panels[p][:, : K.shape[1] - start].shape[1])
+        above = slice(0, columns.stop if symmetric else len(rows))
+        K[above, columns] = np.exp(left[rows[above]] @ panels[p][:, : columns.stop - start])
+        if symmetric:
+            K[columns, :start] = K[:start, columns].T
+
+
+@brief
+@in_numpy(_exponentials_in_numpy)
 @fast
 def _exponentials(left: Block, rows: Index, panels: Block, K: Block, symmetric: bool, first: int, last: int) -> None:
     """K <- exp of the products of rows with the columns of the panels first .. last; half of them where rows and columns are the same."""
@@ -291,6 +303,19 @@ def _exponentials(left: Block, rows: Index, panels: Block, K: Block, symmetric: 
                         K[r, k] = K[k, r]
 
 
+def _sums_in_numpy(left: Block, rows: Index, v: Array, panels: Block, f: Array, symmetric: bool, first: int, last: int) -> None:
+    for p in range(first, last):
+        start = p * PANEL_COLUMNS
+        part = f[start : start + PANEL_COLUMNS]
+        stop = start + len(part) if symmetric else len(rows)
+        E = np.exp(left[rows[:stop]] @ panels[p][:, : len(part)])
+        part += v[:stop] @ E
+        if symmetric:
+            f[:start] += E[:start] @ v[start:stop]
+
+
+@brief
+@in_numpy(_sums_in_numpy)
 @fast
 def _add_exponentials(left: Block, rows: Index, v: Array, panels: Block, f: Array, symmetric: bool, first: int, last: int) -> None:
     """f <- f + exp(left[rows] panels)' v over the panels first .. last; SUMMED_ROWS rows at a time in the precision of the features.
@@ -353,6 +378,12 @@ def _gather(G: Array, rows: Index, columns: Any, factor: float, K: Block, symmet
                     K[r, k] = K[k, r]
 
 
+def _rows_in_numpy(K: Array, rows: Index, v: Array, f: Array, start: int, stop: int) -> None:
+    f[start:stop] += v[: len(rows)] @ K[rows, start:stop]
+
+
+@brief
+@in_numpy(_rows_in_numpy)
 @fast
 def add_rows(K: Array, rows: Index, v: Array, f: Array, start: int, stop: int) -> None:
     """f <- f + K[rows]' v over the columns start .. stop, four rows at a time."""

@@ -5,6 +5,9 @@ each: verdicts need no more. Then come all others, family by family: its declara
 declarations by the other backends, solvers that are there to be compared with, and the controls. Once the optimum of a family is proven,
 as far as answers are compared with it, none may take much longer than what has proven it, and a backend that did is not asked for what
 others have answered. Once its verdict stands, its further answers share what is left of the CPU time that a comparison may take.
+
+Small problems run kernels as Python. Kernels that a verdict waits for are compiled whatever that takes. All others are compiled in what
+these leave of a few seconds: a solver whose code would take longer waits until `equimargin warm-up` has compiled it.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from equimargin.data.formats.frames import is_frame
 from equimargin.families import HowToPose, families_of, families_of_data
 from equimargin.formulations import REGISTRY, declare
 from equimargin.formulations.numeric.arguments import did_you_mean, number, shown
-from equimargin.formulations.numeric.jit import seconds_of_compiling
+from equimargin.formulations.numeric.jit import NotCompiled, compiling_within, seconds_foreseen, seconds_of_compiling
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.proofs import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
@@ -61,9 +64,9 @@ STOPPED_TOGETHER = f"{STOPPED}: {OVER} (--patient waits)"
 NOT_BEGUN = f"{OVER}; --patient runs them"
 """What is said of the answers that are not begun then."""
 COMPILED_AT_ONCE = 3.0
-"""Seconds of compiling after which a comparison leaves the kernels that only solvers to be compared with need to the next one."""
-NOT_COMPILED = "the next comparison compiles its code, or this one with --patient"
-"""What is said of a solver whose code is left to the next comparison; a kernel would be taken for one of the problem."""
+"""Seconds of compiling that a comparison does not go beyond, except for kernels that a verdict waits for."""
+NOT_COMPILED = "its code is not compiled yet; type `equimargin warm-up`, once, and compare again"
+"""What is said of a solver whose code would take longer than that; a kernel would be taken for one of the problem."""
 OUT_OF_TIME = "stopped as the total time was over"
 """What is said of the answer that was at work then."""
 LIBRARIES_OF_LINEAR_PROGRAMS = ("highspy", "scipy.linalg")
@@ -119,12 +122,14 @@ class Allowance:
 
     seconds : of solving.  reason : what is said of an answer that is stopped then; empty for the usual word on a time limit.
     left : seconds in which declaring and compiling count, too.  late : what is said of an answer that is stopped at their end.
+    compiling : seconds in which kernels of a specialised solver are compiled.
     """
 
     seconds: float
     reason: str = ""
     left: float = float("inf")
     late: str = OUT_OF_TIME
+    compiling: float = float("inf")
 
     def within(self, left: float, late: str = OUT_OF_TIME) -> Allowance:
         """The allowance when a given number of seconds is left in all: the shortest of the times ends an answer, in its own words."""
@@ -132,7 +137,7 @@ class Allowance:
             return self
         if left >= self.seconds:
             return replace(self, left=left, late=late)
-        return Allowance(max(left, SHORTEST_LIMIT), late, left, late)
+        return Allowance(max(left, SHORTEST_LIMIT), late, left, late, self.compiling)
 
 
 @dataclass(frozen=True)
@@ -206,6 +211,8 @@ class Job:
         try:
             with kept_from_quitting(), one_thread():
                 return self._examined(allowed)
+        except NotCompiled:
+            return self.skipped(Status.TIME_LIMIT, NOT_COMPILED)
         except Exception as failure:
             return failed(self.problem.family, self.formulation, self.solver, self.control, failure)
 
@@ -243,9 +250,10 @@ class Job:
             for library in LIBRARIES_OF_LINEAR_PROGRAMS:
                 import_module(library)
         before = seconds_of_compiling()
-        solution = self.specialised.run(self.problem, Limits(self.tol, time_limit=allowed.seconds), None)
-        compiling = seconds_of_compiling() - before
-        found = examine_solution(self.problem, solution)
+        with compiling_within(allowed.compiling):
+            solution = self.specialised.run(self.problem, Limits(self.tol, time_limit=allowed.seconds), None)
+            compiling = seconds_of_compiling() - before
+            found = examine_solution(self.problem, solution)
         reason = allowed.reason if allowed.reason and solution.status is Status.TIME_LIMIT else solution.reason
         within = "" if solution.solver == self.solver else f" (computed by {solution.solver})"
         named = replace(found.run, solver=self.solver, library=self.library)
@@ -527,6 +535,8 @@ class _Work:
     """CPU seconds of all answers so far, beside kernels that were compiled."""
     taken: float = 0.0
     """Wall seconds of the same."""
+    compiled: float = 0.0
+    """Seconds that were foreseen of all kernels that were compiled."""
 
     def results(self, processes: int) -> Iterator[Comparison]:
         """The comparison before the first answer and after each; the last is marked if time was over before all answers were there."""
@@ -534,6 +544,7 @@ class _Work:
         yield self._found(families)
         for done in self._answers(processes):
             self.spent, self.taken = self.spent + done.cpu, self.taken + done.wall
+            self.compiled += done.compiling
             families[done.which] = self.groups[done.which].enter(done.place, done.evidence, self.settings["patient"])
             yield self._found(families)
         cut = any(found.run.reason == OUT_OF_TIME for group in self.groups for found in group.evidence.values())
@@ -579,13 +590,14 @@ class _Work:
                 yield which, place, job, NOT_BEGUN
                 continue
             limited = group.limit_of(job)
-            if limited is not None and self._waits_for_kernels(job):
+            compiling = self._compiling(job) if limited is not None else float("inf")
+            if job.formulation is None and job.given is None and SOLVERS[job.solver].seconds_to_compile > compiling:
                 yield which, place, job, NOT_COMPILED
                 continue
-            allowed = Allowance(self.settings["time_limit"])
+            allowed = Allowance(self.settings["time_limit"], compiling=compiling)
             pace = max(self.taken / self.spent, 1.0) if self.spent else 1.0  # wall seconds of a CPU second, where others want the cores
             if limited is not None and pace * limited.seconds < allowed.seconds:
-                allowed = replace(limited, seconds=pace * limited.seconds)
+                allowed = replace(limited, seconds=pace * limited.seconds, compiling=compiling)
             yield which, place, job, allowed.within(left).within(max(room, LAST_ALLOWANCE) * pace, STOPPED_TOGETHER)
 
     def _room(self, which: int, job: Job) -> float:
@@ -602,12 +614,10 @@ class _Work:
             group.until = self.spent + max(TOGETHER - self.spent, 0.0) * part
         return group.until - self.spent
 
-    def _waits_for_kernels(self, job: Job) -> bool:
-        """Whether kernels that only this solver needs are left to the next comparison, because this one has compiled for long enough."""
-        if job.formulation is not None or job.given is not None or job.solver.upper() in self.asked or SOLVERS[job.solver].is_compiled:
-            return False
-        runs = [found.run for group in self.groups for found in group.evidence.values()]
-        return sum(run.compile_seconds or 0.0 for run in runs if run.formulation is None) > COMPILED_AT_ONCE
+    def _compiling(self, job: Job) -> float:
+        """Seconds in which the kernels of a solver that no verdict waits for are compiled; inf for one that was asked for by itself."""
+        asked = job.given is not None or job.solver.upper() in self.asked
+        return float("inf") if asked else max(COMPILED_AT_ONCE - self.compiled, 0.0)
 
     def _places(self) -> Iterator[tuple[int, int]]:
         yield from ((which, place) for which, group in enumerate(self.groups) for place in range(len(group.jobs)))
@@ -626,13 +636,17 @@ class _Work:
 
 @dataclass(frozen=True)
 class _Done:
-    """The evidence of a job, its places, and its seconds beside those in which kernels were compiled, or loaded."""
+    """The evidence of a job, its places, its seconds beside those in which kernels were compiled or loaded, and those of compiling.
+
+    compiling : as it was foreseen of the kernels that were compiled.
+    """
 
     which: int
     place: int
     evidence: Evidence
     cpu: float = 0.0
     wall: float = 0.0
+    compiling: float = 0.0
 
 
 def _answer(which: int, place: int, job: Job, allowed: Allowance | str) -> _Done:
@@ -642,11 +656,11 @@ def _answer(which: int, place: int, job: Job, allowed: Allowance | str) -> _Done
     """
     if isinstance(allowed, str):
         return _Done(which, place, job.skipped(Status.TIME_LIMIT, allowed))
-    before = clocks()
+    before, foreseen = clocks(), seconds_foreseen()
     found = job.run(allowed)
     cpu, wall, compiling = (after - at for at, after in zip(before, clocks(), strict=True))
     at_work = max(wall - compiling, 0.0)
-    return _Done(which, place, found, cpu * at_work / wall if wall else cpu, at_work)
+    return _Done(which, place, found, cpu * at_work / wall if wall else cpu, at_work, seconds_foreseen() - foreseen)
 
 
 def clocks() -> tuple[float, float, float]:

@@ -202,7 +202,7 @@ def _uncompiled(room: Room) -> None:
         def decorated(kernel: Any) -> Any:
             if Path(inspect.getfile(kernel)).resolve() not in sources:
                 return compiled(kernel)
-            kernel.compile, kernel.signatures = kernel, ["Python"]
+            kernel.compile, kernel._compile_for_args, kernel.signatures = kernel, kernel, ["Python"]
             kernel.__globals__.update({name: meant for name, meant in IN_PYTHON.items() if name in kernel.__globals__})
             return kernel
 

@@ -5,9 +5,13 @@ No test looks at a clock: what an answer costs is made up.
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,7 +57,7 @@ def costs(monkeypatch: pytest.MonkeyPatch) -> Costs:
 
     monkeypatch.setattr(MODULE.Job, "run", costly)
     monkeypatch.setattr(MODULE, "clocks", lambda: made.clocks)
-    monkeypatch.setattr("equimargin.solvers.registry.is_compiled", lambda kernel: True)
+    monkeypatch.setattr("equimargin.solvers.registry.seconds_to_compile", lambda kernel: 0.0)
     return made
 
 
@@ -140,6 +144,34 @@ def test_controls_are_run_whatever_was_spent(costs: Costs) -> None:
 def test_kernels_that_are_compiled_do_not_count(costs: Costs) -> None:
     costs.of = lambda job: (100.0, 100.0, 100.0)
     assert not reasons(compare(classification(X, Y)))
+
+
+COLD = """
+import json
+import numpy as np
+from equimargin import compare
+from equimargin.formulations import classification
+from equimargin.formulations.numeric.jit import seconds_foreseen
+X, y = %s
+found = compare([classification(X, y), classification(X, y, bias=False)], solvers=["CLARABEL", "[a-z_]*"])
+skipped = {answer["solver"]: answer["reason"] for answer in found.answers if answer["agreement"] == "skipped"}
+print(json.dumps([seconds_foreseen(), found.done, found.total, found.exit_code, skipped]))
+"""
+"""A comparison of some points, and what it has compiled: seconds as they are foreseen by the length of kernels, not by a clock."""
+XOR = "np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0, -1.0])"
+MANY = "(X := np.random.default_rng(0).normal(size=(600, 3))), np.where(X[:, 0] + X[:, 1] ** 2 > 1.0, 1.0, -1.0)"
+
+
+@pytest.mark.parametrize(("data", "least", "most"), [(XOR, 0.0, 0.0), (MANY, 0.1, MODULE.COMPILED_AT_ONCE)])
+def test_a_comparison_compiles_no_more_than_it_may_and_says_who_waits(data: str, least: float, most: float, tmp_path: Path) -> None:
+    cold = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    program = [sys.executable, "-c", COLD % data]
+    answer = subprocess.run(program, env=cold, capture_output=True, text=True, timeout=600, check=True)
+    foreseen, done, total, status, skipped = json.loads(answer.stdout)
+    assert least <= foreseen <= most
+    assert (done, status) == (total, 0)
+    assert skipped["homotopy"] == MODULE.NOT_COMPILED
+    assert "`equimargin warm-up`" in MODULE.NOT_COMPILED
 
 
 def test_an_answer_may_take_what_its_family_has_left_and_is_the_last_if_it_takes_more(

@@ -146,11 +146,67 @@ def test_a_brief_kernel_is_compiled_once_it_has_been_handed_many_entries(monkeyp
         return float(pair[1].size)
 
     kernel: Any = jit.brief(squared)
-    entries = jit.ENTRIES_AS_PYTHON // 2
+    entries = int(jit.ENTRIES_PER_BYTE * len(squared.__code__.co_code)) // 4 * 2 + 2
     for signatures in (0, 1):  # the second call is one for which compiling is worth while
         shares = np.full(1, 1e200)  # its square is beyond float64, and no code warns of it
         assert kernel((np.ones(entries // 2), np.ones(entries // 2)), shares) == entries // 2
         assert (shares[0], len(kernel.signatures)) == (np.inf, signatures)
+
+
+def test_a_kernel_whose_work_depends_on_its_result_is_compiled_after_much_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "cache_directory", lambda: None)
+
+    def passes(x: np.ndarray, count: int) -> int:
+        return count
+
+    kernel: Any = jit.brief_by(lambda result, x, count: x.size * result)(jit.fast(passes))
+    most = int(jit.ENTRIES_PER_BYTE * len(passes.__code__.co_code))
+    for count, signatures in ((most // 4, 0), (most, 0), (1, 1)):
+        assert kernel(np.ones(2), count) == count
+        assert len(kernel.signatures) == signatures
+
+
+def test_kernels_within_a_kernel_run_as_python_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "cache_directory", lambda: None)
+    called: dict[str, Any] = {"jit": jit}
+    exec("@jit.jit\ndef one(x): return x + 1.0\n@jit.in_numpy(lambda x: x + 10.0)\n@jit.fast\ndef ten(x): return x + 1.0", called)
+    exec("def both(x): return ten(one(x))", called)
+    kernel: Any = jit.jit(called["both"])
+    assert jit.as_python(kernel)(1.0) == 12.0
+    assert not any(called[name].signatures for name in ("one", "ten"))
+    size = sum(len(each.py_func.__code__.co_code) for each in (kernel, called["one"], called["ten"]))
+    assert jit.seconds_to_compile(kernel) == pytest.approx(jit.SECONDS_PER_BYTE * size)
+
+
+def test_no_kernel_is_compiled_without_the_time_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "cache_directory", lambda: None)
+
+    def successor(x: int) -> int:
+        return x + 1
+
+    kernel, told = jit.jit(successor), list[float]()
+    needed = jit.seconds_to_compile(kernel)
+    before = jit.seconds_foreseen()
+    with jit.compiling_announced(told.append):
+        with jit.compiling_within(0.9 * needed), pytest.raises(jit.NotCompiled, match="successor takes about"):
+            kernel(1)
+        assert (told, jit.seconds_foreseen(), jit.is_compiled(kernel)) == ([], before, False)
+        with jit.compiling_within(1.5 * needed):
+            assert kernel(1) == 2
+            with pytest.raises(jit.NotCompiled):
+                kernel(1.5)  # type: ignore[arg-type]
+            assert kernel(2) == 3
+        assert kernel(1.5) == 2.5  # type: ignore[arg-type]
+    assert told == [needed, needed]
+    assert jit.seconds_foreseen() - before == pytest.approx(2 * needed)
+    assert jit.seconds_to_compile(kernel) == 0.0
+
+
+def test_kept_code_is_loaded_whatever_time_is_left(kernels: Path, tmp_path: Path) -> None:
+    program = "from equimargin.formulations.numeric import jit\nfrom equimargin.solvers.caller import twice\n"
+    program += "with jit.compiling_within({}):\n    print(twice(0))"
+    assert call(kernels.parent, program.format(1), NUMBA_CACHE_DIR=str(tmp_path)) == "20"
+    assert call(kernels.parent, program.format(0), NUMBA_CACHE_DIR=str(tmp_path)) == "20"
 
 
 def test_garbage_is_collected_again_after_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:

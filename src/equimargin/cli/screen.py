@@ -39,15 +39,18 @@ class Screen:
         self._while_live = ExitStack()
         self._printed: set[str] = set()
         self._announced: set[str] = set()
-        self._compiles = self.terminal and _nothing_is_compiled()
+        self._found: Comparison | None = None
 
     def __enter__(self) -> Self:
         if self.terminal:
             from rich.live import Live
 
+            from equimargin.formulations.numeric.jit import compiling_announced
+
             # Only this thread draws: a second one that draws while a block is printed would move the cursor over its lines.
             self._while_live.enter_context(unread_output_kept())
             self._live = self._while_live.enter_context(Live(console=self.console, auto_refresh=False, transient=True))
+            self._while_live.enter_context(compiling_announced(self._announce_compiling))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
@@ -64,6 +67,7 @@ class Screen:
                 self._family(family)
             elif self._live is None and not self.wide and family.id not in self._announced:
                 self._announce(family, found.settings["tol"])
+        self._found = found
         if self._live is not None:
             self._live.update(self._at_work(found), refresh=True)
 
@@ -100,7 +104,12 @@ class Screen:
             self._announced.add(family.id)
             self._print(first_proof(family, self._style()))
 
-    def _at_work(self, found: Comparison) -> Any:
+    def _announce_compiling(self, seconds: float) -> None:
+        """Show that code is compiled now, about how long that takes, and that it is done once."""
+        if self._live is not None and self._found is not None:
+            self._live.update(self._at_work(self._found, f"compiling code of a solver, about {seconds:.1f} s, once"), refresh=True)
+
+    def _at_work(self, found: Comparison, doing: str = "") -> Any:
         """What is not finished yet, and how far the comparison is, as a terminal shows it."""
         from rich.text import Text
 
@@ -110,10 +119,9 @@ class Screen:
         for family, planned in zip(found.families, found.planned, strict=True):
             if not found.finished(family) and not self.wide:
                 lines += block(family, planned - len(family.judgements), self._style())
-        room = max(self.console.height - 3 - self._compiles, 1)
+        room = max(self.console.height - 3 - bool(doing), 1)
         lines[room:] = []
-        if self._compiles:
-            lines += ["The first comparison compiles the code of the solvers: a minute or two, once."[: self.width]]
+        lines += [doing[: self.width]] if doing else []
         how_far = f"{found.done} of {found.total} answers, {found.seconds:.0f} s; Ctrl-C ends with what there is"
         return Text("\n".join([*lines, how_far[: self.width]]))
 
@@ -190,14 +198,6 @@ def console(width: int) -> Any:
             raise BrokenPipeError
 
     return Output(width=width, highlight=False, markup=False, emoji=False)
-
-
-def _nothing_is_compiled() -> bool:
-    """Whether no compiled code of these sources is kept, as before the very first comparison."""
-    from equimargin.formulations.numeric.jit import cache_directory
-
-    directory = cache_directory()
-    return directory is None or next(directory.rglob("*.nbi"), None) is None
 
 
 def _encodes(text: str) -> bool:

@@ -303,7 +303,7 @@ def test_a_stopped_backend_is_not_asked_for_what_another_has_answered(monkeypatc
         assert (second["reason"] == "OSQP was stopped on rank.l1.primal; --patient runs it") is (wanted == "skipped")
 
 
-def test_kernels_of_a_solver_to_compare_with_are_left_to_the_next_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_solver_whose_kernels_take_longer_than_is_left_waits_for_the_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
     chosen: dict[str, Any] = {"formulations": "svm.soft.dual", "solvers": ["CLARABEL", "smo", "homo*"]}
 
@@ -315,7 +315,7 @@ def test_kernels_of_a_solver_to_compare_with_are_left_to_the_next_comparison(mon
     module = sys.modules["equimargin.compare"]
     monkeypatch.setattr(module, "COMPILED_AT_ONCE", -1.0)
     assert homotopy()[0] == "agrees"
-    monkeypatch.setattr("equimargin.solvers.registry.is_compiled", lambda kernel: False)
+    monkeypatch.setattr("equimargin.solvers.registry.seconds_to_compile", lambda kernel: 9.0)
     assert homotopy() == ("skipped", module.NOT_COMPILED)
     assert homotopy(patient=True)[0] == "agrees"
     assert homotopy(solvers=["smo", "homotopy"])[0] == "agrees"
