@@ -21,6 +21,7 @@ from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import OneNormPoint, Point
 from equimargin.formulations.reduced_graph import reduced_preferences
 from equimargin.formulations.refusal import Refusal, too_large
+from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.svm import hard_primal
 
@@ -45,6 +46,12 @@ def pair_decision(problem: Problem, alpha: Array, preferred: Features, other: Fe
     """
     pairs = _pairs(problem)
     return problem.kernel.block(preferred - other, problem.X[pairs.preferred] - problem.X[pairs.other]) @ alpha
+
+
+def _edge_weights(problem: MarginProblem, edges: Pairs) -> Array:
+    """Return the weights of edges, (p,), each that of its query."""
+    rows, weights = problem.rows, problem.weights
+    return np.ones(edges.p) if weights is None or not isinstance(rows, LabelledPairs) else weights[rows.query[edges.preferred]]
 
 
 def reduced_pairs(problem: MarginProblem) -> Pairs:
@@ -224,7 +231,7 @@ def reduced(problem: MarginProblem) -> Declaration:
 
     edges = reduced_pairs(problem)
     X, A = problem.features(), edges.matrix
-    c = np.ones(edges.p) if problem.weights is None else problem.weights[problem.rows.query[edges.preferred]]
+    c = _edge_weights(problem, edges)
     C = cp.Parameter(nonneg=True, name="C", value=problem.C)
     w, xi = cp.Variable(X.shape[1], name="w"), cp.Variable(A.shape[0], name="xi")
 

@@ -42,11 +42,11 @@ class Audit:
     """What is proven of a model.
 
     source : what kind of model it is, in words.  problem : the problem that it claims to solve.
-    point : its f, its b and, its multipliers, if it has them; of the rows, then of the support vectors that equal no row.
+    point : its f, b and, if it has them, multipliers: of the rows, then of support vectors that equal no row.
     objective : the interval of its own objective value.  optimum : the proven interval of the problem's optimum.
     own : the interval that the model proves by itself, without any solver; lower = -inf where it has no multipliers.
     assumed : what the model's file does not say of the problem, and what is taken for granted instead, in words.
-    vectors : how the support vectors of a file agree with the rows of the data, in words; empty where the model says the rows itself.
+    vectors : agreement of a file's support vectors with the rows of the data, as a sentence; empty where the model has the rows' numbers.
     """
 
     source: str
@@ -153,7 +153,7 @@ def _problem(model: Model, X: Any, y: ArrayLike, C: float, epsilon: float | None
 
 
 def _linear_point(model: Model, problem: MarginProblem) -> Point:
-    """The w of a linear model, the weight of its constant included."""
+    """Return w of a linear model, with the weight of its constant."""
     constant, w = model.claimed.constant, model.w
     assert w is not None
     d = problem.X.shape[1] - model.claimed.extra_features
@@ -166,7 +166,7 @@ def _linear_point(model: Model, problem: MarginProblem) -> Point:
 def _expansion(
     model: Model, problem: MarginProblem, weighed: NDArray[np.int64], nearest_rows: bool
 ) -> tuple[MarginProblem, Point, str]:
-    """The f, b and multipliers of a model with support vectors, the problem of whose points f is a sum, and words about the vectors."""
+    """Return the problem with all support vectors, the point of the model, and a sentence."""
     assert model.coefficients is not None
     n = len(model.coefficients)
     if model.support is not None:
@@ -189,7 +189,7 @@ def _expansion(
 
 
 def _said_of_vectors(n: int, rounded: int, nearest_rows: bool) -> str:
-    """How many of n support vectors of a file are rounded, and what is audited in their place."""
+    """Return a sentence about the rounded ones among n support vectors of a file."""
     if not rounded:
         return "every support vector of its file equals a row of the data"
     audited = "are taken to be those rows" if nearest_rows else "are audited as the file has them"
@@ -197,7 +197,7 @@ def _said_of_vectors(n: int, rounded: int, nearest_rows: bool) -> str:
 
 
 def _with_points(problem: MarginProblem, vectors: Array) -> MarginProblem:
-    """The problem with further points, whose rows have a weight of 0."""
+    """Return the problem with further points, whose rows have a weight of 0."""
     rows, none = problem.rows, np.zeros(len(vectors))
     weights = np.concatenate([np.ones(problem.m) if problem.weights is None else problem.weights[: problem.m], none])
     X = np.vstack([_dense(problem.X), vectors])
@@ -208,7 +208,7 @@ def _with_points(problem: MarginProblem, vectors: Array) -> MarginProblem:
 
 
 def _multipliers(coefficients: Array, problem: MarginProblem) -> Array:
-    """alpha, (p,), of the coefficients of all points."""
+    """Return alpha, (p,), of the coefficients of all points."""
     if isinstance(problem.rows, Tube):
         return np.concatenate([np.maximum(coefficients, 0.0), np.maximum(-coefficients, 0.0)])
     alpha: Array = problem.rows.y * coefficients
@@ -249,7 +249,7 @@ def _numbered(model: Model, support: NDArray[np.int64], problem: MarginProblem, 
 
 
 def _as_wide_as(problem: MarginProblem, vectors: Any) -> Array:
-    """Support vectors of a file, which leaves out features that are 0, with all features of the data."""
+    """Return support vectors with all features of the data; absent ones are 0."""
     n, d = vectors.shape[0], problem.X.shape[1]
     if vectors.shape[1] > d:
         raise ValueError(f"the model has {vectors.shape[1]} features and the data {d}")
@@ -257,7 +257,10 @@ def _as_wide_as(problem: MarginProblem, vectors: Any) -> Array:
 
 
 def _matched(model: Model, vectors: Array, problem: MarginProblem) -> NDArray[np.int64]:
-    """The nearest rows of the data to the support vectors, each used once, and of the right class where there is a choice."""
+    """Return the nearest rows to the support vectors, each used once.
+
+    Rows of the right class go before others.
+    """
     assert model.coefficients is not None
     X = _dense(problem.X)
     free, support = np.ones(problem.m, dtype=bool), np.zeros(len(vectors), dtype=np.int64)

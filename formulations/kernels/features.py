@@ -253,7 +253,7 @@ def check_columns(X: Any, names: tuple[str, ...] | None) -> None:
 
 
 def new_points(X: Any, training: Features, names: tuple[str, ...] | None) -> Features:
-    """Points to evaluate f at, (n, d), as the training points are: float64, or CSR of their own type.
+    """Return points to evaluate f at, (n, d), as an array or CSR rows of float64.
 
     Parameters
     ----------

@@ -24,9 +24,14 @@ def dense(X: Any) -> Array:
 
 
 def canonical(X: Any) -> Any:
-    """Sparse features as CSR rows that hold every column once, in ascending order.
+    """Return sparse features as CSR rows with every column once, in ascending order.
 
-    Entries of one place are summed, in a copy. scipy keeps a flag that says whether there are any, which may be of earlier entries.
+    Entries of one place are summed in a copy. The flag `has_canonical_format` of X may be of earlier entries, and is not used.
+
+    Parameters
+    ----------
+    X : sparse array of shape (m, d)
+        Features in any format of scipy.
     """
     rows = X.tocsr()
     fresh = type(rows)((rows.data, rows.indices, rows.indptr), shape=rows.shape)

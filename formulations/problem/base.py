@@ -230,7 +230,7 @@ class CanonicalProblem(AnyProblem):
 
     @cached_property
     def free(self) -> NDArray[np.bool_]:
-        """Which rows cost nothing, (p,): those of weight 0, and none whose cost is a product that float64 rounds to 0."""
+        """True for rows of weight 0, shape (p,); a cost that underflows is above 0."""
         return np.asarray(self.rows.spread(self.group_costs_within[1]) == 0)
 
     @property

@@ -32,7 +32,7 @@ class Finding:
     unsought : why no reason was sought for equal finite optima, "" where one was.
     refused : whether a formulation is not stated for such data, so that there is nothing to decide.
     rounding : how far roundings of what was declared may move the optima apart, where they are apart.
-    values_read : parameters whose values a function reads while it builds a problem, so that no reason holds for all values.
+    values_read : parameters whose values are read while a problem is built: no reason holds for all of them.
     """
 
     data: Any

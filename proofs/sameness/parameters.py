@@ -40,7 +40,7 @@ COMPILED = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ForAllData:
-    """A reason that holds for all values of some parameters of two problems as they were built at present data.
+    """Reason that holds for all values of parameters of two problems, as built here.
 
     Functions that build another problem at other data, by a branch, are not covered beyond the problems that they built here.
 
@@ -164,9 +164,10 @@ def _quotient(v: Any) -> Any:
 
 
 def _shared(first: Stated, second: Stated) -> dict[str, Any] | None:
-    """The parameters of both, by name; None where there are none, where they are not the same, or where a function reads a value."""
+    """Return the parameters of both, by name; None where no claim for all values is possible."""
     found: dict[str, Any] = {}
     for stated in (first, second):
+        # A function that reads a value may build another problem at another value.
         if stated.values_read or not stated.problem.is_dpp():
             return None
         for parameter in stated.problem.parameters():

@@ -45,7 +45,7 @@ class Stated:
 
     problem : the cvxpy problem.  value : from its optimum to the number that is compared, None where that is the optimum itself.
     reading : how floats are read.  clock : the time limit.
-    values_read : names of the parameters whose values were read while the problem was built, which other values may make another problem.
+    values_read : names of parameters whose values were read while the problem was built.
     """
 
     problem: Any

@@ -15,7 +15,7 @@ from typing import Any
 from equimargin.formulations import declaration
 
 KEEPS_THE_VALUES_DECLARED = vars(declaration)
-"""The globals of the one module that reads values after a problem is built, to keep what was declared."""
+"""Globals of `declaration`, which reads values after a problem is built, to keep them."""
 
 
 @contextmanager

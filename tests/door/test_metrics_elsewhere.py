@@ -1,4 +1,4 @@
-"""NDCG, MAP and precision of other packages in terms of ours: every row of the table in `docs/how_to/rank_with_queries.md`."""
+"""Measures of other packages, by the table in `docs/how_to/rank_with_queries.md`."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ close: dict[str, Any] = {"rtol": 1e-6, "atol": 1e-6}
 """LightGBM and XGBoost print or keep fewer digits than float64 has."""
 
 
-def query(seed: int, size: int, ties: bool) -> tuple[Array, Array]:
-    """Relevances 0 to 2 and scores, whole numbers that float32 has."""
+def query(seed: int, size: int) -> tuple[Array, Array]:
+    """Return relevances 0 to 2 and scores, whole numbers that float32 has."""
     random = np.random.default_rng([seed, size])
     y = random.integers(0, 3, size).astype(float) if size != SIZES[-1] else np.zeros(size)
-    return y, random.integers(0, 4, size).astype(float) if ties else random.permutation(size).astype(float)
+    return y, random.integers(0, 4, size).astype(float)
 
 
-def rankings(ties: bool) -> list[tuple[Array, Array]]:
-    return [query(seed, size, ties) for seed in range(4) for size in SIZES]
+def rankings() -> list[tuple[Array, Array]]:
+    return [query(seed, size) for seed in range(4) for size in SIZES]
 
 
 def has_relevant(y: Array) -> bool:
@@ -38,27 +38,27 @@ def has_relevant(y: Array) -> bool:
 
 
 def first_precisions(y: Array, f: Array, k: int) -> float:
-    """Average precision up to place k, over the smaller of k and the number of relevant documents."""
+    """Return average precision up to place k, over min(k, relevant documents)."""
     hits = (y >= 1)[np.argsort(-f, kind="stable")]
     upto = np.cumsum(hits) / np.arange(1, len(y) + 1)
     return float(upto[:k][hits[:k]].sum() / min(k, hits.sum()))
 
 
 def test_ndcg_of_scikit_learn() -> None:
-    for y, f in rankings(ties=True):
+    for y, f in rankings():
         for k in PLACES:
             if len(y) > 1:
                 assert ndcg(y, f, k=k, gain="linear", discount="shifted").mean == pytest.approx(ndcg_score([y], [f], k=k), abs=1e-12)
 
 
 def test_average_precision_of_scikit_learn() -> None:
-    for y, f in rankings(ties=True):
+    for y, f in rankings():
         if has_relevant(y):
             assert average_precision(y, f, ties="max").mean == pytest.approx(average_precision_score(y >= 1, f), abs=1e-12)
 
 
 def lightgbm_values(name: str, y: Array, f: Array) -> list[float]:
-    """What LightGBM says of these scores at all PLACES, in one round that cannot split."""
+    """Return LightGBM's values at all PLACES, after one round that cannot split."""
     lightgbm = pytest.importorskip("lightgbm", reason="compares with LightGBM: pip install lightgbm")
     data = lightgbm.Dataset(np.zeros((len(y), 1)), y, group=[len(y)], init_score=f)
     settings = {"objective": "lambdarank", "metric": name, "eval_at": PLACES, "verbose": -1, "num_threads": 1, "learning_rate": 1e-12}
@@ -68,7 +68,7 @@ def lightgbm_values(name: str, y: Array, f: Array) -> list[float]:
 
 
 def xgboost_values(name: str, y: Array, f: Array) -> list[float]:
-    """What XGBoost says of these scores at all PLACES, without a tree; a minus at the end of a name is one of its results."""
+    """Return XGBoost's values at all PLACES, without a tree; `name` may end in a minus."""
     xgboost = pytest.importorskip("xgboost", reason="compares with XGBoost: pip install xgboost")
     data = xgboost.DMatrix(np.zeros((len(y), 1)), y, group=[len(y)], base_margin=f)
     base, minus = name.removesuffix("-"), "-" * name.endswith("-")
@@ -80,14 +80,14 @@ def xgboost_values(name: str, y: Array, f: Array) -> list[float]:
 
 @pytest.mark.parametrize("values", [lightgbm_values, xgboost_values], ids=["LightGBM", "XGBoost"])
 def test_ndcg_of_boosting_packages(values: Callable[..., list[float]]) -> None:
-    for y, f in rankings(ties=True):
+    for y, f in rankings():
         ours = [ndcg(y, f, k=k, discount="shifted", ties="ordinal").mean for k in PLACES]
         np.testing.assert_allclose(values("ndcg", y, f), ours if has_relevant(y) else np.ones(len(PLACES)), **close)
 
 
 @pytest.mark.parametrize("values", [lightgbm_values, xgboost_values], ids=["LightGBM", "XGBoost"])
 def test_map_of_boosting_packages(values: Callable[..., list[float]]) -> None:
-    for y, f in rankings(ties=True):
+    for y, f in rankings():
         wanted = [first_precisions(y, f, k) for k in PLACES] if has_relevant(y) else np.ones(len(PLACES))
         found = values("map", (y >= 1) * 1.0, f)
         np.testing.assert_allclose(found, wanted, **close)
@@ -96,32 +96,36 @@ def test_map_of_boosting_packages(values: Callable[..., list[float]]) -> None:
 
 
 def test_xgboost_with_a_minus_counts_queries_without_a_relevant_document_as_0() -> None:
-    y, f = query(0, SIZES[-1], ties=True)
+    y, f = query(0, SIZES[-1])
     for name in ("ndcg-", "map-"):
         assert xgboost_values(name, y, f) == [0.0] * len(PLACES)
 
 
 def test_precision_of_xgboost() -> None:
-    for y, f in rankings(ties=True):
-        ours = [precision(y, f, k=k, ties="ordinal").mean for k in PLACES]
-        np.testing.assert_allclose(xgboost_values("pre", (y >= 1) * 1.0, f), ours, **close)
+    for y, f in rankings():
+        relevant = (y >= 1).astype(np.float64)
+        ours = np.array([precision(y, f, k=k, ties="ordinal").mean for k in PLACES])
+        np.testing.assert_allclose(np.array(xgboost_values("pre", relevant, f)), ours, **close)
 
 
 def test_measures_of_trec_eval() -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval", reason="compares with trec_eval: pip install pytrec-eval-terrier")
     cuts = ",".join(map(str, PLACES))
-    for y, f in rankings(ties=False):
+    for y, f in rankings():
         names = [f"d{i:02}" for i in range(len(y))]
         judged, retrieved = {"q": dict(zip(names, y.astype(int).tolist(), strict=True))}, {"q": dict(zip(names, f.tolist(), strict=True))}
         found = pytrec_eval.RelevanceEvaluator(judged, {f"ndcg_cut.{cuts}", f"P.{cuts}", "map"}).evaluate(retrieved)["q"]
-        assert found["map"] == pytest.approx(average_precision(y, f).mean, abs=1e-12)
+        last_name_first = y[::-1], f[::-1]
+        assert found["map"] == pytest.approx(average_precision(*last_name_first, ties="ordinal").mean, abs=1e-12)
         for k in PLACES:
-            assert found[f"ndcg_cut_{k}"] == pytest.approx(ndcg(y, f, k=k, gain="linear", discount="shifted").mean, abs=1e-12)
-            assert found[f"P_{k}"] == pytest.approx(precision(y, f, k=k).mean * min(k, len(y)) / k, abs=1e-12)
+            gains = ndcg(*last_name_first, k=k, gain="linear", discount="shifted", ties="ordinal")
+            hits = precision(*last_name_first, k=k, ties="ordinal").mean * min(k, len(y))
+            assert found[f"ndcg_cut_{k}"] == pytest.approx(gains.mean, abs=1e-12)
+            assert found[f"P_{k}"] == pytest.approx(hits / k, abs=1e-12)
 
 
 def letor_query(y: Array, f: Array) -> dict[str, list[float]]:
-    """NDCG@k and P@k of a query at its own places 1, ..., l, as both of LETOR's scripts define them."""
+    """Return NDCG@k and P@k of a query at its places 1, ..., l, as LETOR defines them."""
     order = y[np.argsort(-f, kind="stable")].tolist()
 
     def dcg(levels: list[float]) -> float:
@@ -136,7 +140,10 @@ def letor_query(y: Array, f: Array) -> dict[str, list[float]]:
 
 
 def letor_mean(name: str, queries: list[tuple[Array, Array]], k: int, holes: bool = False) -> float:
-    """The mean over all queries at place k, to which a query without that place adds nothing; with holes irrelevant documents fill it."""
+    """Return the mean over all queries at place k; a query without this place adds 0.
+
+    With holes, irrelevant documents fill the places up to k.
+    """
     total = 0.0
     for y, f in queries:
         filled = max(k - len(y), 0) if holes else 0
@@ -155,8 +162,8 @@ def joined(queries: list[tuple[Array, Array]]) -> tuple[Array, Array, Array]:
 
 @pytest.mark.parametrize("k", PLACES)
 def test_measures_of_letor(k: int) -> None:
-    """NDCG@k counts 0 of short queries in both scripts; P@k does in that of 3.0, and that of 4.0 fills them with irrelevant documents."""
-    queries = rankings(ties=True)
+    """NDCG@k of short queries is 0 in both scripts, P@k in that of 3.0 alone."""
+    queries = rankings()
     y, f, q = joined(queries)
     assert ndcg(y, f, q, k=k, ties="ordinal", short_queries="zero").mean == pytest.approx(letor_mean("NDCG", queries, k), abs=1e-12)
     at_k, sizes = precision(y, f, q, k=k, ties="ordinal").values, np.bincount(q)
@@ -164,6 +171,8 @@ def test_measures_of_letor(k: int) -> None:
     assert (at_k * np.minimum(sizes, k) / k).mean() == pytest.approx(letor_mean("P", queries, k, holes=True), abs=1e-12)
     means = [np.mean(letor_query(*one)["NDCG"]) for one in queries]
     assert mean_ndcg(y, f, q, ties="ordinal").mean == pytest.approx(np.mean(means), abs=1e-12)
+    average = [first_precisions(y, f, len(y)) if has_relevant(y) else 0.0 for y, f in queries]
+    assert average_precision(y, f, q, ties="ordinal").mean == pytest.approx(np.mean(average), abs=1e-12)
 
 
 def test_short_queries_are_those_of_fewer_than_k_documents() -> None:

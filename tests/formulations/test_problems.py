@@ -145,7 +145,7 @@ def test_sparse_features_give_the_dense_optimum(kernel: Any) -> None:
 
 
 def _in_parts(dense: Any, shuffle: Any) -> Any:
-    """CSR rows that hold every entry as two, in any order, and say that they do not."""
+    """Return CSR rows with two parts of every entry, in any order, under false flags."""
     rows, columns = np.divmod(np.arange(dense.size).repeat(2), dense.shape[1])
     halves = shuffle.integers(-4, 5, dense.size).astype(float)
     entries = np.column_stack([dense.ravel() - halves, halves]).ravel()

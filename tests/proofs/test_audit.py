@@ -209,7 +209,7 @@ def libsvm(estimator: Any, first: int, points: Any = X, digits: int = 8) -> str:
 
 
 def objective_of_file(text: str, points: Any, targets: Any, C: float, epsilon: float | None = None) -> float:
-    """The objective of the function that a LIBSVM file of an RBF kernel is, read anew from its text."""
+    """Return the objective of the function in a LIBSVM file of an RBF kernel."""
     lines = text.splitlines()
     header = dict(line.split(" ", 1) for line in lines[: lines.index("SV")])
     rows = [line.split() for line in lines[lines.index("SV") + 1 :]]
@@ -228,7 +228,7 @@ def objective_of_file(text: str, points: Any, targets: Any, C: float, epsilon: f
 @given(st.integers(0, 7), st.sampled_from([1, -1]), st.booleans(), st.integers(0, 2**16))
 @settings(max_examples=12)
 def test_audit_of_libsvm_file_is_of_the_function_in_the_file(magnitude: int, first: int, regression: bool, seed: int) -> None:
-    """Features up to 1e7 and 2 apart: 8 digits move them by up to half a unit, and the function with them."""
+    """At 1e7 and 2 apart, 8 digits move features by up to half a unit."""
     random = np.random.default_rng(seed)
     points = 10.0**magnitude + 2 * np.arange(14)[:, None] + random.uniform(-0.5, 0.5, (14, 2))
     targets = np.where(random.permutation(14) < 7, 1.0, -1.0)
@@ -248,7 +248,7 @@ def test_audit_of_libsvm_file_is_of_the_function_in_the_file(magnitude: int, fir
 
 
 def test_audit_of_rounded_file_excludes_the_rows_it_came_from(tmp_path: Path) -> None:
-    """At 10 million the function of the file is far above the optimum, and the model that was trained is near it: its kernel cancels."""
+    """At 1e7 the file is far above the optimum, and the trained model near it."""
     points = 1e7 + 2 * np.arange(40.0)[:, None] + 0.4
     labels = np.where(np.arange(40) % 3 > 0, 1.0, -1.0)
     estimator = SVC(C=10.0, gamma=0.3, tol=1e-9).fit(points, labels)

@@ -392,7 +392,7 @@ def _asking() -> Iterator[None]:
 
 
 def _asked(a: str, b: str | None, data: str | None, without: str | None, distinct: bool) -> tuple[Statement, Statement, object]:
-    """Two problems and the strategy of their data by their names, of all families that there are."""
+    """Return two problems and the strategy of their data, by their names."""
     from equimargin.own.plugins import load_shipped
     from equimargin.sameness.instances import instances_of, restricted
     from equimargin.sameness.names import statement, strategy

@@ -171,7 +171,7 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
         return np.asarray(self.levels_[np.searchsorted(self.thresholds_, f, side="right")])
 
     def _ordered(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """Return the labels from the lowest to the highest, those included that `levels` names and these data lack."""
+        """Return the labels from the lowest to the highest, also those absent from y."""
         if self.levels is None:
             return labels
         levels = np.asarray(self.levels)

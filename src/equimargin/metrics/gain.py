@@ -70,7 +70,7 @@ def mean_ndcg(
     discount: Discount = "letor",
     ties: Literal["average", "ordinal"] = "average",
 ) -> PerQuery:
-    """The mean NDCG of LETOR 4.0, the mean of NDCG@k over k = 1, ..., l_q, the documents of the query.
+    """Return MeanNDCG of LETOR 4.0, the mean of NDCG@k over the documents k of a query.
 
     Parameters
     ----------

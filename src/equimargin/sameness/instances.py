@@ -61,7 +61,7 @@ def problems(family: str, kernel: Kernel | None = None) -> Any:
 
 
 def restricted(data: Any, without: str | None = None, distinct: bool = False) -> Any:
-    """Return a strategy of those instances of another that have no weights, or whose points are distinct.
+    """Return a strategy of instances without weights, or with distinct points.
 
     Parameters
     ----------

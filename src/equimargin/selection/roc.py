@@ -154,7 +154,7 @@ class _Reached:
 
 
 def _threshold(decisions: Array, accepted: int) -> float:
-    """A number with this many decision values, f + b, above it."""
+    """Return a number with this many decision values, f + b, above it."""
     falling = np.concatenate([[np.inf], -np.sort(-decisions), [-np.inf]])
     above, under = falling[accepted], falling[accepted + 1]
     return float(above if np.isinf(above) else under if np.isinf(under) else above / 2 + under / 2)

@@ -96,7 +96,7 @@ def test_a_reason_in_which_a_parameter_divides_is_said_to_hold_where_that_is_abo
 
 
 def _at_least_one(d: Any, bounded: Any) -> Any:
-    """min C x over x >= 1, and x <= 0 where `bounded` says so of the parameter C, which no instance below does."""
+    """Return min C x over x >= 1, and over x <= 0 too if `bounded` is true of C."""
     x, C = cp.Variable(), cp.Parameter(name="C", nonneg=True, value=d)
     return cp.Problem(cp.Minimize(C * x), [x >= 1] + [x <= 0] * bool(bounded(C)))
 
@@ -130,7 +130,7 @@ def test_a_ratio_of_all_optima_is_said() -> None:
 
 
 def test_refute_of_the_reduced_graph_finds_a_problem_that_costs_something() -> None:
-    """Its edges have the weights of their queries: with weights of 0 there is nothing to tell apart."""
+    """Edges have the weights of their queries: with weights of 0 both optima are 0."""
     found = present(refute("rank.l1.primal", "rank.reduced", examples=200).difference)
     weights = found.data.weights
     assert weights is None or (weights > 0).any()

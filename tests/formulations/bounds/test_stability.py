@@ -44,7 +44,7 @@ def exact_values(problem: Any, beta: Any) -> list[Fraction]:
 
 
 def with_underflowing_costs(problem: Any) -> Any:
-    """Costs that are positive and below every float: products of a tiny C and tiny weights."""
+    """Return the problem with costs that are positive and below every float."""
     weights = np.ones(problem.rows.groups) if problem.weights is None else problem.weights
     return replace(problem, C=1e-200 * problem.C, weights=1e-200 * weights)
 

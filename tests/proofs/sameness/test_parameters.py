@@ -89,7 +89,7 @@ def _not_affine(d: Any) -> Any:
 
 @pytest.mark.parametrize("id", ["svm.soft.primal", "rank.l1.dual", "rank.oneslack"])
 def test_values_read_after_a_declaration_is_built_are_no_obstacle(id: str) -> None:
-    """A declaration keeps the values that it was declared with."""
+    """A declaration keeps the values of its parameters."""
     (problem,) = drawn(instances_of(id, None), 1, 0)
     assert stated(id, problem, "fractions", Clock(SECONDS)).values_read == frozenset()
 

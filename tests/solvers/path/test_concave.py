@@ -88,7 +88,7 @@ def test_its_cost_is_the_slope_at_its_sum_of_slacks() -> None:
 
 @pytest.mark.parametrize("tol", [1e-4, 1e-7, 1e-10])
 def test_concave_optimum_ends_at_its_tolerance_and_not_before(tol: float) -> None:
-    """The relative difference of value and lower is at most tol, and not far below it: halves of intervals make it a few times smaller."""
+    """The relative difference is at most tol, and at most a hundred times smaller."""
     X, y = noisy(3, 30, 2)
     found = concave_optimum(regularization_path(classification(X, y), lambda_min=1e-4), 2.0, lambda u: u**0.3, tol=tol)
     assert tol / 100 <= (found.value - found.lower) / found.value <= tol
