@@ -22,7 +22,8 @@ Product = Callable[[Array], Array]
 STALE_CHECKS = 25
 """Checks in a row without progress that end a run, unless its solver names a larger number and the gap is above ROUNDED_GAP."""
 SLOW_CHECKS = 4
-"""Times its checks without progress: the checks in which a run has to halve its gap where another solver is there to go on."""
+"""Multiple of the checks without progress that end a run: a run with a successor halves its gap
+within as many checks, or ends."""
 ROUNDED_GAP = 1e-12
 """Relative gap that sums of thousands of rounded terms hardly tell from 0: below it only a gap that halves is progress."""
 WORK_BETWEEN_CLOCKS = 10_000_000
@@ -111,8 +112,9 @@ class Judge:
             self.end(Status.ITERATION_LIMIT, f"the limit of {counted(self.max_iter, 'iteration')}: {reached}")
         elif record.stale >= record.patience:
             self.end(Status.NUMERICAL_FAILURE, f"no progress in {record.patience} checks: {reached}, {limits.tol:.0e} was asked")
-        elif limits.hands_over and record.slow >= SLOW_CHECKS * record.most_stale:
-            self.end(Status.NUMERICAL_FAILURE, f"slow progress in {record.slow} checks: {reached}, {limits.tol:.0e} was asked")
+        elif limits.has_successor and record.slow >= SLOW_CHECKS * record.most_stale:
+            slow = f"slow progress in {record.slow} checks"
+            self.end(Status.NUMERICAL_FAILURE, f"{slow}: {reached}, {limits.tol:.0e} was asked")
 
 
 @dataclass
@@ -123,7 +125,7 @@ class _Record:
     point : that of the smallest gap; the last one while none has a gap.  gap : the smallest.
     dual : the largest dual value, and least_primal the smallest primal one.  violation : the smallest of the solver's own conditions.
     stale : checks without progress since the last one with progress.
-    apart : the difference of the two values when it was last halved, and slow : checks since then.
+    apart, slow : the difference of the two values when it was last halved; checks since then.
     """
 
     most_stale: int

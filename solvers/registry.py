@@ -36,7 +36,7 @@ from equimargin.solvers.needs import Needs, P
 from equimargin.solvers.solution import AnySolution, Callback, Limits, Solution, Status, checked, finished
 
 SHORTEST_LIMIT = 1e-3
-"""Seconds: the shortest limit that a solver is handed a problem with, where the one before it has left hardly any time."""
+"""Seconds, at least, that a solver gets after another one."""
 Run = TypeVar("Run", bound=Callable[..., Any])
 """A solving function: of a problem, and if it takes them of limits, and of a point of that problem's kind to start from, or None."""
 
@@ -269,7 +269,7 @@ def solve(
     problem : MarginProblem or OneNormProblem.
     solver : a name of SOLVERS, or a Solver of one's own, or "auto": the first that takes the problem and is no reference,
         newton and huber being asked first where points are many and features are few or columns are in large units, column_generation
-        where a linear program is large. One that makes no progress hands over to the next, and the reason says so.
+        where a linear program is large. The next one takes the problem where a solver makes no progress, and the reason says so.
     tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds, in which the
         compilation of kernels does not count.
     warm_start : a solution or point of a like problem to start from.
@@ -292,41 +292,48 @@ def solve(
 
 
 def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> Solution:
-    """The solution of the first solver that "auto" asks, or of those after it, each where the one before makes no progress.
+    """Return the solution of the first solver of "auto" that does not get stuck.
 
-    They share the time limit. The point is the best of all; how the run ended is the last one's word, after who handed over to whom.
+    All solvers share the time limit. The point is the best one of all, the status that of the last
+    solver, and the reason names the solvers before it.
     """
     queue, began = _automatic(problem), seconds_at_work()
     solver, best, said = next(queue), None, ""
     while True:
         successor = next(queue, None)
-        left = None if limits.time_limit is None else max(limits.time_limit - (seconds_at_work() - began), SHORTEST_LIMIT)
-        found = solver.run(problem, replace(limits, time_limit=left, hands_over=successor is not None), start)
-        best = found if best is None or found.ray or found.relative_gap <= best.relative_gap else best
+        left = limits.time_limit
+        if left is not None:
+            left = max(left - (seconds_at_work() - began), SHORTEST_LIMIT)
+        given = replace(limits, time_limit=left, has_successor=successor is not None)
+        found = solver.run(problem, given, start)
+        if best is None or found.ray or found.relative_gap <= best.relative_gap:
+            best = found
         over = limits.time_limit is not None and seconds_at_work() - began >= limits.time_limit
         if successor is None or over or not _is_stuck(found, limits):
             break
-        said += f"{solver.name} handed over to {successor.name} ({found.reason}); "
+        said += f"{solver.name} passed the problem to {successor.name} ({found.reason}); "
         solver = successor
     reason, seconds = f"{said}{solver.name}: {found.reason}", seconds_at_work() - began
     return replace(best, status=found.status, reason=reason, seconds=seconds) if said else found
 
 
 def _is_stuck(found: Solution, limits: Limits) -> bool:
-    """Whether a solver has ended of itself, short of the accuracy, and not by a limit of the caller's."""
-    own_limit = found.status is Status.ITERATION_LIMIT and limits.max_iter is None and limits.callback is None
-    return own_limit or found.status in (Status.NUMERICAL_FAILURE, Status.FINISHED)
+    """True if a solver missed the accuracy, and no limit of the caller ended the run."""
+    by_caller = limits.max_iter is not None or limits.callback is not None
+    ended = found.status is Status.ITERATION_LIMIT and not by_caller
+    return ended or found.status in (Status.NUMERICAL_FAILURE, Status.FINISHED)
 
 
 def _automatic(problem: AnyProblem) -> Iterator[Entry[Any]]:
-    """The solvers that do not refuse it, one at least, in the order in which they are asked.
+    """Yield the solvers that do not refuse a problem, at least one, in the order of "auto".
 
     Those for its family come first, among them those that ask to go first. A solver for another family may be the only one: of the hard
     margin, for rows that are all hard by their weights.
 
     Raises
     ------
-    ValueError : there is none.
+    ValueError
+        If every solver refuses the problem.
     """
     candidates, nobody = [solver for solver in SOLVERS.values() if not solver.reference], True
     for suited in (True, False):

@@ -80,7 +80,7 @@ class Limits:
     time_limit : seconds of wall time; None is no limit.
     callback : called with (iterations, lower, upper, point) at every check of the gap; a true return ends the run.
     n_jobs : threads that a solver may use.
-    hands_over : whether another solver goes on where this one makes slow progress: it then ends sooner than it would alone.
+    has_successor : True if another solver takes the problem where this one makes slow progress.
     """
 
     tol: float = 1e-6
@@ -88,7 +88,7 @@ class Limits:
     time_limit: float | None = None
     callback: Callback | None = None
     n_jobs: int = 1
-    hands_over: bool = False
+    has_successor: bool = False
 
 
 class RunOptions(TypedDict, total=False):

@@ -42,7 +42,7 @@ def read(value: float | int | Fraction, reading: Reading = "exact") -> Fraction:
 
 @lru_cache(maxsize=100_000)
 def _near_fraction(value: float) -> Fraction:
-    """The simple fraction near a float, or the float; kept, because tables have the same numbers again and again."""
+    """Return the simple fraction near a float, or the float; tables repeat their numbers."""
     number = Fraction(value)
     simple = number.limit_denominator(LARGEST_DENOMINATOR)
     return simple if simple != 0 and abs(simple - number) <= NEAR_ULPS * Fraction(ulp(value)) else number

@@ -143,8 +143,8 @@ class OwnFamily:
         value : from a value of the objective, and data, to the family's scale; monotone. It gets exact fractions, infinities too.
         source : where it is printed; by default the family's.  latex : the equation.  control : whether it is wrong on purpose.
         applies : from data to the sentence why they cannot be declared so, or None.
-        stronger : recover, express and printed, as in `OwnFormulation`: where they are written, `check_formulation` tests more; and prove,
-            which proves optima that are too large for rational arithmetic.
+        stronger : recover, express and printed, as in `OwnFormulation`: where they are written, `check_formulation` tests more.
+            Of the definition also prove, the proof of problems too large for rational arithmetic.
 
         Raises
         ------

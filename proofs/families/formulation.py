@@ -28,8 +28,9 @@ class OwnFormulation(Formulation):
     reading : how the floats of the compiled program are read.
     recover : from the values of its variables, by name, and data to values of variables of the definition.  express : the way back.
     printed : from the values of its variables, and data, to the printed formula in numpy.
-    prove : from data and seconds to an interval on the family's scale that is proven to hold the definition's optimum, however its floats
-        are read; or to None where rational arithmetic is to prove it. It is believed: an error in it is an error of the proof.
+    prove : from data and seconds to a proven interval of the definition's optimum, on the
+        family's scale and for every reading of the floats; or to None, where rational
+        arithmetic proves the optimum. An error of this function is an error of the proof.
     edition : how often its id has been entered: what is known of one edition is not true of the next, as of a cell that is run again.
     """
 

@@ -125,13 +125,15 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
 
 
 def proven_by(found: Interval) -> ProvenOptimum:
-    """What an interval of the family's own prover says of an optimum.
+    """Return the optimum that a family's own prover encloses.
 
     Parameters
     ----------
-    found : on the family's scale.
+    found : Interval
+        On the family's scale.
     """
-    return ProvenOptimum(found.lower, found.upper, None, "proven in floats, every rounding counted", found.size)
+    reason = "proven in floats, every rounding counted"
+    return ProvenOptimum(found.lower, found.upper, None, reason, found.size)
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,12 @@ class OwnProblem(AnyProblem):
         entry = self.definition if id is None else self.formulations[id]
         if entry.key not in self._optima:
             found = None if entry.prove is None else entry.prove(self.data, self.seconds)
-            self._optima[entry.key] = proven_by(found) if found is not None else proven_optimum(self.program(entry.id), lambda value: entry.value(value, self.data), self.seconds)
+            self._optima[entry.key] = self._by_program(entry) if found is None else proven_by(found)
         return self._optima[entry.key]
+
+    def _by_program(self, entry: OwnFormulation) -> ProvenOptimum:
+        """Prove the optimum of a formulation in rational numbers."""
+        return proven_optimum(self.program(entry.id), lambda value: entry.value(value, self.data), self.seconds)
 
     def rounding(self, id: str | None = None) -> float:
         """By how much roundings of the numbers that a formulation and the definition are stated in may move their optima apart.

@@ -85,7 +85,8 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         if not np.isfinite(cost):
             judge.end(Status.NUMERICAL_FAILURE, "hard rows would have to cost more than double precision holds")
             break
-        # With C = 1 the weights are the costs themselves: a cost over a tiny C would be infinite, and its rows hard once more.
+        # With C = 1 the weights are the costs. A cost over a tiny C would be infinite, and its
+        # rows hard once more.
         penalised = replace(problem, C=1.0, weights=np.where(hard, cost, problem.group_costs))
         tol = max(SHARE * limits.tol / GROWTH**iteration, TIGHTEST)
         found = solve(penalised, tol=tol, time_limit=_seconds(judge), warm_start=start)
@@ -98,7 +99,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
 
 def _first_cost(problem: MarginProblem, alone: Solution) -> float:
-    """The largest cost of a soft row, or the largest multiplier of the hard rows alone where that is larger; 1 where there is neither."""
+    """Return the largest soft cost or multiplier of the hard rows alone; 1 if all are 0."""
     finite = problem.group_costs[np.isfinite(problem.group_costs)]
     alpha = alone.dual if alone.ok else None
     listed = np.zeros(0) if alpha is None else alpha.alpha if isinstance(alpha, FewMultipliers) else np.asarray(alpha)

@@ -32,20 +32,25 @@ MOST_MOVES = 4
 """Moves of the multipliers into the inside of their constraints, at most."""
 
 
-def best(problem: OneNormProblem, x: Array, u: Array, out_of_time: Callable[[], bool] = lambda: False) -> tuple[OneNormPoint, float]:
+def best(
+    problem: OneNormProblem, x: Array, u: Array, out_of_time: Callable[[], bool]
+) -> tuple[OneNormPoint, float]:
     """The better x and the better u, among those given and those of the equations solved once more; and their relative gap.
 
     Parameters
     ----------
     problem : of the vertex.  x : (size,), x >= 0.  u : (p,), u >= 0.
-    out_of_time : whether the run has to end, asked before every system of equations, of which one may take seconds.
+    out_of_time : callable
+        True if the run has to end; called before every system of equations, which may take
+        seconds.
 
     Returns
     -------
-    The point (x, u), and the smaller of its gap and its proven width. Where the equations are too large, or time is out, x and u stay as
-    they are.
+    The point (x, u), and the smaller of its gap and its proven width. x and u stay as they are
+    where the equations are too large or no time is left.
     """
-    if np.count_nonzero((u > 0) & (u < problem.C)) * problem.m <= MOST_EQUATION_ENTRIES and not out_of_time():
+    entries = np.count_nonzero((u > 0) & (u < problem.C)) * problem.m
+    if entries <= MOST_EQUATION_ENTRIES and not out_of_time():
         again = _solved_again(problem, x, u)
         candidates = (x, again[0], *(_stretched(problem, z) for z in (x, again[0])))
         x = min(candidates, key=lambda x: interval(problem, OneNormPoint(x=x)).upper)
@@ -78,7 +83,9 @@ def _stretched(problem: OneNormProblem, x: Array) -> Array:
     return x / float(margins[margins > 1.0 - NEARLY_ONE].min(initial=1.0))
 
 
-def _moved_inside(problem: OneNormProblem, u: Array, out_of_time: Callable[[], bool]) -> Iterator[Array]:
+def _moved_inside(
+    problem: OneNormProblem, u: Array, out_of_time: Callable[[], bool]
+) -> Iterator[Array]:
     """u as it is, and u after every one of a few moves, which solve for B'u = 1 - 2 excess where B'u is near 1, excess = max B'u - 1.
 
     A move costs little, in proportion to 1'x; dividing u by max B'u, which makes it feasible too, costs in proportion to 1'u.

@@ -1,7 +1,7 @@
 """What is decided before the first step of Newton's method: which problems suit it, with which unknowns, and where it starts.
 
 Its steps visit all rows at once, in a product with the features, where other solvers visit rows one by one. "auto" therefore asks it first
-where points are many and features are few, where pairs are many, and where single rows are slow because the problem is stiff.
+where points are many and features are few, where pairs are many, and where the problem is stiff.
 """
 
 from __future__ import annotations
@@ -24,10 +24,13 @@ from equimargin.solvers.solution import Limits, Solution
 MOST_POINTS = 1000
 """Points up to which a kernel without explicit features gets features computed from its Gram matrix, by its eigenvectors."""
 FEWEST_ROWS = 1000
-"""Points, or rows where each point has many, below which every solver is fast enough, unless the problem is stiff."""
-STIFF = 3e4
-"""Stiffness from which on steps that visit single rows are slower than Newton's. On data that only scale or C sets apart, of 40 to 900
-points and 5 to 20 features, both take 10 to 100 ms there; at 1e8 Newton's method takes as long as before, and the others minutes."""
+"""Points, or rows where each point has many, below which every solver is fast enough if it is
+not stiff."""
+MIN_STIFFNESS = 3e4
+"""Stiffness, without a unit, above which steps on single rows are slower than Newton's.
+
+Both take 10 to 100 ms there, for 40 to 900 points of 5 to 20 features. At 1e8 Newton's method
+takes as long as before, and the other solvers take minutes."""
 POINTS_PER_FEATURE = 2
 """Points for each feature that make features few beside points: the Hessian, features x features, then costs no more than K would."""
 FEW_FEATURES = 2000
@@ -76,21 +79,32 @@ def tall(problem: MarginProblem) -> bool:
 
 
 def stiff(problem: MarginProblem) -> bool:
-    """Whether losses curve the objective of w much more than its norm does, so that steps on single rows hardly move w.
+    """Return True if the losses curve the objective of w much more than the norm of w does.
 
-    The measure is P(0) mean K_ii / mean t_r^2: the sum of the costs, in units of loss and of t, times the mean square of a feature row.
-    Columns in their own units make it large as much as a large C does. Where features are many single rows are fast all the same: they are
-    met by a function of small norm.
+    The measure is P(0) mean K_ii / mean t_r^2. Columns in large units and a large C both increase
+    it, and a step on a single row then moves w little. Problems of many features are left out:
+    functions of small norm meet their rows.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Any margin problem.
     """
     Z, rows = problem.explicit, problem.rows
     if Z is None or not few_features(problem):
         return False
     square = float(np.mean(rows.t**2)) if isinstance(rows, Tube) else 1.0
-    return bool(problem.scale * float(Z.squares.mean()) >= STIFF * square)
+    return bool(problem.scale * float(Z.squares.mean()) >= MIN_STIFFNESS * square)
 
 
 def suits_newton(problem: MarginProblem) -> bool:
-    """Whether "auto" asks Newton's method before solvers that visit single rows."""
+    """Return True if "auto" asks Newton's method before solvers that visit single rows.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Any margin problem.
+    """
     return tall(problem) or stiff(problem)
 
 

@@ -83,8 +83,11 @@ class AnyMachine:
 
         Parameters
         ----------
-        fit : of this machine.
-        ulps : units in the last place by which X and the costs may be off: the interval then holds for all such machines, of features.
+        fit : OrdinalFit
+            Of this machine.
+        ulps : int, default 0
+            Units in the last place: the interval holds for all features and costs that differ
+            from those of the machine by at most this.
         """
         return Interval(-np.inf, np.inf, self.at_0)
 
@@ -154,19 +157,20 @@ class Machine(AnyMachine):
     def proven(self, fit: OrdinalFit, ulps: int = 0) -> Interval:
         """The interval that a fit proves of the optimum, every rounding counted.
 
-        The multipliers are put on a grid on which they are exactly feasible, and all their sums exact. Entries of X that are off by a share
-        e move w.x_i by e |w|'|x_i|, and the w of the multipliers by e sum_i |beta_i| |x_i|.
+        The multipliers are put on a grid on which they are exactly feasible, and all their sums exact.
         """
         if ulps and fit.w is None:
             return super().proven(fit)
         e = ulps * float(np.finfo(np.float64).eps)
         G = _on_grids(fit.G, np.inf if self.squared else self.cost * (1 - 2 * e), self.S)
         beta = G.sum(axis=1)
-        curved = [self._square(beta, e), product(self.ridge[:, None] * (1 + 1e-15 + 2 * e), product(G, G, 1), 1).ravel()]
+        ridge = self.ridge[:, None] * (1 + 1e-15 + 2 * e)
+        curved = [self._square(beta, e), product(ridge, product(G, G, 1), 1).ravel()]
         lower = rounded(total(np.abs(G).ravel(), -1) - rounded(total(np.concatenate(curved), 1) / 2, 1), -1)
         if fit.w is not None and self.features is not None:
             f, error = self.features.values(fit.w)
-            error = rounded(error + e * AT_MOST * (abs(self.X) @ np.abs(fit.w)), 1) if e else error
+            if e:  # entries of X that differ by a share e move w.x_i by e |w|'|x_i|
+                error = rounded(error + e * AT_MOST * (abs(self.X) @ np.abs(fit.w)), 1)
             square = product(fit.w, fit.w, 1)
         else:
             f, error = self._product(fit.beta)
@@ -174,16 +178,18 @@ class Machine(AnyMachine):
         apart = np.where(self.S > 0, rounded(f[:, None] - fit.b, -1), rounded(fit.b - f[:, None], -1))
         margins = rounded(apart - error[:, None], -1)
         short = np.maximum(rounded(1 - margins, 1), 0.0)
-        slacks = product(self.cost[:, None] * (1 + 2 * e), product(short, short, 1) if self.squared else short, 1)
+        cost = self.cost[:, None] * (1 + 2 * e)
+        slacks = product(cost, product(short, short, 1) if self.squared else short, 1)
         upper = rounded(rounded(total(square, 1) / 2, 1) + total(slacks.ravel(), 1), 1)
         return Interval(float(lower), float(upper), self.at_0)
 
     def _square(self, beta: Array, e: float = 0.0) -> Array:
-        """Terms whose sum is at least beta'K beta, for any features that are off by shares of at most e."""
+        """Terms whose sum is at least beta'K beta, of all features within shares e."""
         if self.features is None:
             return _quadratic(*self._product(beta), beta)
         w, error = self.features.combination(beta)
-        error = rounded(error + e * AT_MOST * (abs(self.X).T @ np.abs(beta)), 1) if e else error
+        if e:
+            error = rounded(error + e * AT_MOST * (abs(self.X).T @ np.abs(beta)), 1)
         size = rounded(np.abs(w) + error, 1)
         return np.asarray(product(size, size, 1))
 

@@ -217,7 +217,7 @@ def test_solvers_that_are_asked_first_are_those_of_auto() -> None:
 def _of_auto(problem: Any) -> str:
     from equimargin.solvers.registry import _automatic
 
-    return _automatic(problem).name
+    return next(_automatic(problem)).name
 
 
 def test_where_others_want_the_cores_a_backend_has_as_much_more_time_on_the_wall(costs: Costs) -> None:

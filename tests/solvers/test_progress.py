@@ -183,13 +183,13 @@ def test_any_solver_ends_far_from_the_origin(seed: int, exponent: float, degree:
             assert found.lower <= found.upper
 
 
-def test_slow_progress_ends_a_run_that_hands_over_and_no_other() -> None:
+def test_slow_progress_ends_a_run_with_a_successor_and_no_other() -> None:
     """The dual value rises by a thousandth of the gap with every check, which is progress, and would go on for thousands of checks."""
     problem = classification([[0.0], [1.0]], [-1, 1])
-    for hands_over in (True, False):
-        judge = Judge("any", problem, Limits(hands_over=hands_over), 1000)
+    for has_successor in (True, False):
+        judge = Judge("any", problem, Limits(has_successor=has_successor), 1000)
         checks = next((k for k in range(200) if judge.weigh(problem.origin, 1.0, 1e-3 * k, k)), None)
-        assert checks == (100 if hands_over else None)
-        assert judge.reason.startswith("slow progress in 100 checks") is hands_over
-    judge = Judge("any", problem, Limits(hands_over=True), 1000)
+        assert checks == (100 if has_successor else None)
+        assert judge.reason.startswith("slow progress in 100 checks") is has_successor
+    judge = Judge("any", problem, Limits(has_successor=True), 1000)
     assert not any(judge.weigh(problem.origin, 1.0, 1.0 - 0.99**k, k) for k in range(500))

@@ -186,17 +186,18 @@ def idle() -> Iterator[list[Limits]]:
     del SOLVERS["idle"]
 
 
-def test_auto_hands_over_where_a_solver_makes_no_progress_and_says_so(idle: list[Limits]) -> None:
+def test_auto_asks_the_next_where_a_solver_makes_no_progress_and_says_so(idle: list[Limits]) -> None:
     problem = ranking(LINE, [0, 1, 2])
     found = solve(problem, time_limit=60.0)
     assert (found.solver, found.status) == ("coordinate_descent", Status.OPTIMAL)
-    assert re.fullmatch(r"idle handed over to coordinate_descent \(it ended after .*\); coordinate_descent: relative gap .*", found.reason)
-    assert idle[0].hands_over
+    said = r"idle passed the problem to coordinate_descent \(it ended after .*\); coordinate_descent: relative gap .*"
+    assert re.fullmatch(said, found.reason)
+    assert idle[0].has_successor
     assert solve(problem, "idle").status is Status.FINISHED  # asked for by its name it has no successor
-    assert not idle[1].hands_over
+    assert not idle[1].has_successor
 
 
-def test_auto_hands_over_within_the_time_limit(idle: list[Limits], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_asks_the_next_within_the_time_limit(idle: list[Limits], monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock goes on by 3 s at every look at it: of 10 s the next solver gets 4 at most, and of 5 s none goes on."""
     ticks = iter(range(0, 1000, 3))
     monkeypatch.setattr("equimargin.solvers.registry.seconds_at_work", lambda: float(next(ticks)))

@@ -279,7 +279,7 @@ def _prove(d: Data, seconds: float, squared: bool = False) -> Interval | None:
 
 def _is_large(d: Data) -> bool:
     """Whether all thresholds together have too many rows for rational arithmetic."""
-    return np.count_nonzero(weights_of(d)) * int(np.max(d["y"])) > RATIONAL_ROWS
+    return int(np.count_nonzero(weights_of(d))) * int(np.max(d["y"])) > RATIONAL_ROWS
 
 
 def _fit(

@@ -274,7 +274,7 @@ def test_refusals_and_auto() -> None:
     assert "semidefinite" in str(tron.NEEDS.refusal(signed(SCALED, LABELS, kernel=sigmoid())))
     many = np.random.default_rng(0).normal(size=(6001, 1))
     only = signed(many, np.sign(many[:, 0]), kernel=rbf())
-    assert registry._automatic(only).name == "newton"
+    assert next(registry._automatic(only)).name == "newton"
     assert registry._willing(only, "tron") is SOLVERS["tron"]
 
 
