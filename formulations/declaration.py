@@ -212,6 +212,7 @@ class Formulation:
     has them.
     control : a misprint or look-alike that is declared to come out as disagreeing; it is not counted in the family's verdict.
     applies : the refusal of a problem of the family that cannot be declared so all the same, or None.
+    in_features : whether it is in w alone, and needs no Gram matrix where the kernel has explicit features.
     """
 
     id: str
@@ -222,6 +223,7 @@ class Formulation:
     carries: Literal["function", "multipliers", "own"]
     control: bool = False
     applies: Callable[[Any], Refusal | None] = lambda problem: None
+    in_features: bool = False
 
     @property
     def unknowns(self) -> str:
@@ -237,7 +239,8 @@ class Formulation:
         """Why this problem cannot be declared so, or None."""
         if problem.family != self.family:
             return Refusal(f"{self.id} declares {self.family}, this problem is {problem.family}")
-        return problem.undeclarable or self.applies(problem)
+        undeclarable = problem.undeclarable_in_features if self.in_features else problem.undeclarable
+        return undeclarable or self.applies(problem)
 
 
 REGISTRY: dict[str, Formulation] = {}
@@ -252,13 +255,14 @@ def formulation(
     carries: Literal["function", "multipliers"],
     control: bool = False,
     applies: Callable[[Any], Refusal | None] = lambda problem: None,
+    in_features: bool = False,
 ) -> Callable[[Callable[[Any], Declaration]], Callable[[Any], Declaration]]:
     """Enter a declaring function into the registry under its id.
 
     Parameters
     ----------
     id : dotted name, of no other formulation.  family : whose optimum it has.  sources : where it is printed.
-    latex, carries, control, applies : as in `Formulation`.
+    latex, carries, control, applies, in_features : as in `Formulation`.
 
     Raises
     ------
@@ -269,7 +273,7 @@ def formulation(
         if id in REGISTRY:
             where = f"{REGISTRY[id].builder.__module__}.{REGISTRY[id].builder.__qualname__}"
             raise ValueError(f"{id!r} is registered already, by {where}; take another id, or `del REGISTRY[{id!r}]` first")
-        REGISTRY[id] = Formulation(id, family, sources, builder, latex, carries, control, applies)
+        REGISTRY[id] = Formulation(id, family, sources, builder, latex, carries, control, applies, in_features)
         return builder
 
     return enter

@@ -124,6 +124,7 @@ def hard_margin(problem: MarginProblem) -> Declaration:
     latex=r"\min_{w,\xi}\ \tfrac12\|w\|^2 + C\sum_{ij}\xi_{ij}"
     r" \quad\text{s.t.}\quad w\cdot(\phi_i-\phi_j) \ge 1 - \xi_{ij},\ \xi_{ij} \ge 0",
     carries="function",
+    in_features=True,
 )
 def l1_primal(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C sum_ij xi_ij   s.t.  w.(phi_i - phi_j) >= 1 - xi_ij,  xi_ij >= 0   for every i preferred to j.
@@ -382,6 +383,7 @@ def path(problem: MarginProblem) -> Declaration:
     latex=r"\min_{w,\xi}\ \tfrac12\|w\|^2 + C\sum_{ij}\xi_{ij}^2"
     r" \quad\text{s.t.}\quad w\cdot(\phi_i-\phi_j) \ge 1 - \xi_{ij},\ \xi_{ij} \ge 0",
     carries="function",
+    in_features=True,
 )
 def l2_primal(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C sum_ij xi_ij^2   s.t.  w.(phi_i - phi_j) >= 1 - xi_ij,  xi_ij >= 0   for every i preferred to j.

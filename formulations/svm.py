@@ -151,6 +151,7 @@ def nobias_hard_beta(problem: MarginProblem) -> Declaration:
     Source("W", "SVM classifier"),
     latex=r"\min_{w,b,\xi}\ \tfrac12\|w\|^2 + C\sum_i\xi_i \quad\text{s.t.}\quad y_i(w\cdot x_i - b) \ge 1 - \xi_i,\ \xi_i \ge 0",
     carries="function",
+    in_features=True,
 )
 def soft_primal(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C sum_i xi_i   s.t.  y_i (w.x_i - b) >= 1 - xi_i,  xi_i >= 0.
@@ -198,6 +199,7 @@ def soft_dual_as_printed(problem: MarginProblem) -> Declaration:
     Source("W", "SVM classifier with sigma = 2"),
     latex=r"\min_{w,b,\xi}\ \tfrac12\|w\|^2 + C\sum_i\xi_i^2 \quad\text{s.t.}\quad y_i(w\cdot x_i - b) \ge 1 - \xi_i,\ \xi_i \ge 0",
     carries="function",
+    in_features=True,
 )
 def l2_primal(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C sum_i xi_i^2   s.t.  y_i (w.x_i - b) >= 1 - xi_i,  xi_i >= 0.
@@ -229,6 +231,7 @@ def l2_dual(problem: MarginProblem) -> Declaration:
     Source("K", "(2.3)"),
     latex=r"\min_{w,\xi}\ \tfrac12\|w\|^2 + C\sum_i\xi_i \quad\text{s.t.}\quad y_i\,w\cdot\phi_i \ge 1 - \xi_i,\ \xi_i \ge 0",
     carries="function",
+    in_features=True,
 )
 def nobias_primal(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C sum_i xi_i   s.t.  y_i w.phi_i >= 1 - xi_i,  xi_i >= 0.
@@ -293,6 +296,7 @@ def nobias_beta(problem: MarginProblem) -> Declaration:
     Source("K", "(2.3) with squared slacks"),
     latex=r"\min_{w,\xi}\ \tfrac12\|w\|^2 + C\sum_i\xi_i^2 \quad\text{s.t.}\quad y_i\,w\cdot\phi_i \ge 1 - \xi_i,\ \xi_i \ge 0",
     carries="function",
+    in_features=True,
 )
 def nobias_l2_primal(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C sum_i xi_i^2   s.t.  y_i w.phi_i >= 1 - xi_i,  xi_i >= 0.

@@ -101,6 +101,7 @@ def hard_dual(problem: MarginProblem) -> Declaration:
     latex=r"\min_{w,b,\xi,\hat\xi}\ \tfrac12\|w\|^2 + C\sum_i(\xi_i + \hat\xi_i) \quad\text{s.t.}\quad"
     r" -\varepsilon - \hat\xi_i \le y_i - w\cdot x_i - b \le \varepsilon + \xi_i,\ \xi,\hat\xi \ge 0",
     carries="function",
+    in_features=True,
 )
 def l1_primal(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C sum_i (xi_i + xihat_i)   s.t.  y - Xw - b <= epsilon + xi,  Xw + b - y <= epsilon + xihat,  xi, xihat >= 0.
@@ -151,6 +152,7 @@ def l1_dual_as_printed(problem: MarginProblem) -> Declaration:
     latex=r"\min_{w,b,\xi,\hat\xi}\ \tfrac12\|w\|^2 + C\sum_i(\xi_i^2 + \hat\xi_i^2) \quad\text{s.t.}\quad"
     r" -\varepsilon - \hat\xi_i \le y_i - w\cdot x_i - b \le \varepsilon + \xi_i,\ \xi,\hat\xi \ge 0",
     carries="function",
+    in_features=True,
 )
 def l2_primal(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C sum_i (xi_i^2 + xihat_i^2)   s.t.  y - Xw - b <= epsilon + xi,  Xw + b - y <= epsilon + xihat,  xi, xihat >= 0.

@@ -59,7 +59,12 @@ class AnyProblem(ABC):
     @property
     @abstractmethod
     def undeclarable(self) -> Refusal | None:
-        """Why no formulation of its family declares the problem, or None."""
+        """Why no formulation of its family declares the problem, or None; those in w alone may declare it all the same."""
+
+    @property
+    def undeclarable_in_features(self) -> Refusal | None:
+        """The reason why no formulation in w alone, over explicit features, declares the problem; None where one may."""
+        return self.undeclarable
 
     @property
     def has_features(self) -> bool:

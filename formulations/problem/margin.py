@@ -22,8 +22,9 @@ from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.base import CanonicalProblem, fitting, of_another_kind
 from equimargin.formulations.problem.bias import finite_interval, hinge_bias, squared_hinge_bias
 from equimargin.formulations.problem.choices import Loss
-from equimargin.formulations.problem.limits import within_float64
+from equimargin.formulations.problem.limits import too_large_in_features, within_float64
 from equimargin.formulations.problem.point import CanonicalPoint, Point
+from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.base import Multipliers, ridge, weighed
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
@@ -252,6 +253,14 @@ class MarginProblem(CanonicalProblem):
         """
         multipliers = self.rows.multipliers(alpha if self.swept else np.asarray(alpha))
         return multipliers.feasible(self.rows, self.squared, self.group_costs_within[0], self.bias)
+
+    @property
+    def undeclarable_in_features(self) -> Refusal | None:
+        """The reason why no formulation in w alone declares the problem; explicit features need no Gram matrix."""
+        refusal = self.undeclarable
+        if refusal is None or not refusal.too_large or self.explicit is None:
+            return refusal
+        return too_large_in_features(self.p, self.explicit.stored.shape[1])
 
     @property
     def features_error(self) -> float:

@@ -178,12 +178,12 @@ class Job:
         return self.solver if self.formulation is not None else str(getattr(self.specialised, "library", ""))
 
     @property
-    def is_willing(self) -> bool:
-        """Whether it can be run, as far as that is known: one whose functions fail says so when it is run."""
+    def known_refusal(self) -> Refusal | None:
+        """Why it cannot be run, as far as that is known: one whose functions fail says so when it is run."""
         try:
-            return self.refusal is None
+            return self.refusal
         except Exception:  # a function of somebody else's may fail in any way
-            return True
+            return None
 
     @property
     def refusal(self) -> Refusal | None:
@@ -220,12 +220,16 @@ class Job:
         """The evidence of not running it."""
         return skipped(self.problem.family, self.formulation, self.solver, self.control, status, reason)
 
+    def refused(self, refusal: Refusal) -> Evidence:
+        """The evidence of a job that cannot be run."""
+        return self.skipped(Status.TOO_LARGE if refusal.too_large else Status.UNSUPPORTED, str(refusal))
+
     def _examined(self, allowed: Allowance) -> Evidence:
         self._enter()
         entry = None if self.formulation is None else REGISTRY[self.formulation]
         refusal = self.refusal
         if refusal is not None:
-            return self.skipped(Status.TOO_LARGE if refusal.too_large else Status.UNSUPPORTED, str(refusal))
+            return self.refused(refusal)
         if entry is None:
             return self._solved(allowed)
         started = time.perf_counter()
@@ -485,7 +489,7 @@ class _Group:
 
         That is a declaration by another library than the solver's, where there is one: two runs of one library are one witness.
         """
-        willing = [at for at, job in enumerate(self.jobs) if not job.control and job.is_willing]
+        willing = [at for at, job in enumerate(self.jobs) if not job.control and job.known_refusal is None]
         willing.sort(key=lambda at: (self.jobs[at].is_reference, self.jobs[at].preference, at))
         solver = next((at for at in willing if self.jobs[at].formulation is None), None)
         declared = [at for at in willing if self.jobs[at].formulation is not None]
@@ -570,7 +574,7 @@ class _Work:
         work = Parallel(n_jobs=processes, return_as="generator_unordered", pre_dispatch="n_jobs")
         yield from work(delayed(_answer)(*started) for started in self._starts())
 
-    def _starts(self) -> Iterator[tuple[int, int, Job, Allowance | str]]:
+    def _starts(self) -> Iterator[tuple[int, int, Job, Allowance | Refusal | str]]:
         """Jobs in the order of work with what each is allowed, told when it starts, or why it is not run; none once time is over."""
         for which, place in sorted(self._places(), key=self._turn):
             group = self.groups[which]
@@ -578,8 +582,9 @@ class _Work:
             left = self._left()
             if left <= 0:
                 return
-            if not job.is_willing:  # its reason is the problem's, and no budget
-                yield which, place, job, Allowance(self.settings["time_limit"])
+            refusal = job.known_refusal
+            if refusal is not None:
+                yield which, place, job, refusal
                 continue
             formulation = group.stopped_on(job)
             if formulation:
@@ -649,13 +654,15 @@ class _Done:
     compiling: float = 0.0
 
 
-def _answer(which: int, place: int, job: Job, allowed: Allowance | str) -> _Done:
-    """A job done; a sentence in place of an allowance is why it is not run.
+def _answer(which: int, place: int, job: Job, allowed: Allowance | Refusal | str) -> _Done:
+    """A job done; a refusal or a sentence in place of an allowance is why it is not run.
 
     Compiling has as large a share of the CPU time as of the time on the wall.
     """
     if isinstance(allowed, str):
         return _Done(which, place, job.skipped(Status.TIME_LIMIT, allowed))
+    if isinstance(allowed, Refusal):
+        return _Done(which, place, job.refused(allowed))
     before, foreseen = clocks(), seconds_foreseen()
     found = job.run(allowed)
     cpu, wall, compiling = (after - at for at, after in zip(before, clocks(), strict=True))

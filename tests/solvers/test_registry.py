@@ -138,7 +138,7 @@ def test_what_is_too_large_to_declare_is_not_undeclared(size: int) -> None:
     """Some 80,000 pairs, hard ones beside squared slacks, which exact arithmetic looks at one by one, and 125,000, which it does not."""
     rows = (size - 2) * (size - 3) // 2 + 1
     ending = r", but exact_optimum takes it$" if rows < 100_000 else "$"
-    with pytest.raises(ValueError, match=rf"it is too large to declare: {rows:,} rows, the limit is 20,000{ending}"):
+    with pytest.raises(ValueError, match=rf"it is too large to declare: {rows:,} rows, the limit is 50,000{ending}"):
         solve(too_large(size))
 
 
