@@ -222,7 +222,7 @@ def _commands() -> Iterator[str]:
 
 
 def _kernels() -> Iterator[str]:
-    yield from ("# Kernels", "", "`--kernel NAME` on the command line, a function of that name in `equimargin.formulations`.", "")
+    yield from ("# Kernels", "", "`--kernel NAME` on the command line, `kernel=NAME` of estimators.", "")
     for name, made in {**PROJECT, **KERNELS}.items():
         if not is_ours(made.__module__):
             continue

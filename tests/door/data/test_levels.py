@@ -108,7 +108,7 @@ def test_kernels_and_weights_are_compared(words: Path) -> None:
     lower, upper = fitted.objective_bounds_
     assert family["lower"] <= upper * (1 + 1e-9)
     assert family["upper"] >= lower * (1 - 1e-9)
-    page = RUN.invoke(app, [*options, "--kernel", "rbf", "--formulation", "ord.implicit_l2.primal"])
+    page = RUN.invoke(app, [*options, "--kernel", "rbf", "--gamma", "auto", "--formulation", "ord.implicit_l2.primal"])
     assert "rbf kernel (gamma=1), as 5 features of its Gram matrix" in " ".join(page.output.split())
 
 

@@ -35,7 +35,7 @@ TIMES = ("compile_seconds", "solve_seconds", "cpu_seconds", "finished")
 
 def of_xor(**more: Any) -> list[Asked]:
     """Answers on exclusive or."""
-    kernels = (KernelPlan("polynomial"),)
+    kernels = (KernelPlan("polynomial", {"degree": 2, "gamma": 1.0, "coef0": 1.0}),)
     return grid(Plan("xor", "", (DataPlan("xor"),), kernels, families=("svm.soft",), solvers=("smo", "CLARABEL"), **more))
 
 
