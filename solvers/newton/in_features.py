@@ -25,6 +25,7 @@ from equimargin.solvers.newton.base import Iterate, Move, Unknowns, View
 from equimargin.solvers.newton.hessian import NewtonSystem, stored
 from equimargin.solvers.newton.settle import settle_curved_rows
 from equimargin.solvers.progress import Progress, started
+from equimargin.solvers.threads import one_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,8 @@ class Weights(Unknowns):
     def of(cls, problem: MarginProblem, by_row: bool) -> Self:
         """The explicit features of a kernel, or those computed from K."""
         if problem.explicit is None:
-            Z = Explicit(problem.features(), problem.bias)
+            with one_thread():  # several, where others want the cores, spend ten times as long waiting for each other
+                Z = Explicit(problem.features(), problem.bias)
         else:
             Z = Explicit(stored(problem.explicit.X, problem.rows), problem.explicit.constant or problem.bias)
         R = np.ones(Z.q)
