@@ -2,6 +2,13 @@ PYTHON   ?= python3
 VENV     ?= .venv
 BIN      := $(VENV)/bin
 READY    := $(VENV)/.ready
+# versions that are installed: those of a file, or with CONSTRAINTS= the newest ones
+CONSTRAINTS ?= constraints.txt
+INSTALL  := -m pip install --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS))
+# neighbours in the list of tests share fixtures and kernels: each process begins with a part of it, and takes from another when it is done
+PYTEST   := $(BIN)/python -m pytest -n auto --dist worksteal
+# what is tried with the oldest versions that pyproject.toml allows: the command line, solvers, backends, estimators, certificates
+OLDEST   := tests/solvers/test_registry.py tests/solvers/test_solution.py tests/door/estimators/test_estimators.py tests/door/cli/test_cli.py tests/proofs/certificates/test_certificate.py
 SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 MUTATIONS ?= 500
@@ -12,7 +19,7 @@ PYODIDE  ?= $(wildcard .pytest_cache/pyodide/node_modules/pyodide)
 # what benchmarks compare with has an environment of its own, because tests are to run as they do without it
 PEERS    := build/peers
 
-.PHONY: help demo check check-claims experiments lint mutants faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-sameness nightly-path nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
+.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-sameness nightly-path nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -23,8 +30,18 @@ demo: $(READY)  ## three comparisons: classification, regression, ranking
 	$(BIN)/equimargin compare diabetes
 	$(BIN)/equimargin compare diabetes_ranking
 
-check: $(READY)  ## the tests; ARGS goes to pytest
-	$(BIN)/python -m pytest $(ARGS)
+check: $(READY)  ## the tests, on all processors: about eight minutes on two; ARGS goes to pytest
+	@echo "The tests are collected in each process, which takes half a minute; then a dot is a test."
+	$(PYTEST) $(ARGS)
+
+check-all: $(READY)  ## all tests: the slow ones, too, and four times as many drawn examples
+	EQUIMARGIN_PROFILE=ci $(PYTEST) -m "not mutants and not benchmark" $(ARGS)
+
+check-newest:  ## make check in an environment of its own, with the newest version of everything
+	$(MAKE) check VENV=build/newest CONSTRAINTS=
+
+check-oldest: build/oldest.txt  ## some tests with the oldest versions that pyproject.toml allows
+	$(MAKE) check VENV=build/oldest CONSTRAINTS=$< ARGS="$(OLDEST) -W ignore::DeprecationWarning"
 
 experiments: $(READY)  ## what the documents measured, measured again, in build/experiments; make experiments ARGS=--full as printed, which takes hours
 	@set -e; for each in examples/documents/*_*.py; do \
@@ -47,7 +64,7 @@ faults: $(READY)  ## the tests against sources that are wrong on purpose; ARGS p
 	PYTHONPATH=tests $(BIN)/python -m campaigns.faults $(ARGS)
 
 mutation: $(READY)  ## a sample of all mutants of the checker, the referee, bounds and rows: make mutation ARGS="--sample 100 checker"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,mutation]'
+	$(BIN)/python $(INSTALL) --quiet --editable '.[test,mutation]'
 	PYTHONPATH=tests $(BIN)/python -m campaigns.mutation $(ARGS)
 
 mutated-certificates: $(READY)  ## certificates that are changed on purpose; ARGS are data sets
@@ -79,7 +96,7 @@ killed-studies: $(READY)  ## studies that are killed at random moments and resum
 	PYTHONPATH=tests $(BIN)/python -m campaigns.killed_studies --seed $(SEED) $(ARGS)
 
 fuzz: $(READY)  ## damaged files for everything that reads files, SECONDS a reader: make fuzz SECONDS=600, ARGS="csv npz" for some
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,fuzz]'
+	$(BIN)/python $(INSTALL) --quiet --editable '.[test,fuzz]'
 	PYTHONPATH=tests $(BIN)/python -m campaigns.fuzz --seconds $(SECONDS) $(ARGS)
 
 nightly-path: $(READY)  ## regularisation paths of new instances, judged in extended precision, and a fifth as many of each 1-norm family: make nightly-path SEED=1 EXAMPLES=10000
@@ -131,7 +148,7 @@ proof-mutants: $(READY)  ## make proofs with definitions that are wrong on purpo
 	PYTHONPATH=tests $(BIN)/python -m campaigns.rocq --mutants
 
 docs: $(READY)  ## the documentation, in build/docs: every example is run, a warning is an error, and every link inside is followed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,docs]'
+	$(BIN)/python $(INSTALL) --quiet --editable '.[test,docs]'
 	rm -rf build/docs docs/gallery docs/reference/families docs/reference/api
 	find docs/derivations -name '*.md' ! -name index.md -delete
 	$(BIN)/python -m sphinx -q -W --keep-going -E -b html -d build/doctrees docs build/docs
@@ -140,15 +157,20 @@ docs: $(READY)  ## the documentation, in build/docs: every example is run, a war
 	@echo "built: build/docs/index.html"
 
 dist: $(READY)  ## the sdist, and the wheel that is built from it, both checked
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,release]'
+	$(BIN)/python $(INSTALL) --quiet --editable '.[test,release]'
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
 	$(BIN)/python -m twine check --strict dist/*
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml $(CONSTRAINTS)
+	@echo "Installing into $(VENV): about 120 packages, a minute or two."
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	$(BIN)/python $(INSTALL) --editable '.[test]'
 	@touch $@
+
+build/oldest.txt: pyproject.toml
+	@mkdir -p build
+	sed -n '/^dependencies = \[/,/^\]/s/^ *"\([A-Za-z0-9-]*\)>=\([0-9.]*\)".*/\1==\2/p' pyproject.toml > $@
 
 $(PEERS)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(PEERS)

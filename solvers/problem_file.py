@@ -109,7 +109,7 @@ def read(file: str | Path, form: str, kind: str, made: Callable[[dict[str, Any],
 
 @contextmanager
 def _named(path: Path, part: Path) -> Iterator[None]:
-    """Let errors of the system name the file, where they name none, as of a full disk, or its part."""
+    """Let errors of the system name the file instead of no file or of its part."""
     try:
         yield
     except OSError as failure:
@@ -120,10 +120,10 @@ def _named(path: Path, part: Path) -> Iterator[None]:
 
 @contextmanager
 def whole(path: Path, keep: bool = True) -> Iterator[Path]:
-    """Yield the path of a new file to write to, which replaces the file when it is whole; never if it is not to be kept.
+    """Yield the path of a new file, which replaces the file at the end if it is to be kept.
 
-    The new file is in the same folder, has the same ending, and a name that no other process can know: it exists nowhere before, and no
-    link leads elsewhere. A device or a pipe is written to as it is.
+    The new file has an unpredictable name in the same folder and the same ending. It is created
+    with O_EXCL, so that no link is followed. A device or a pipe is written to directly.
     """
     if path.exists() and not path.is_file():
         with _named(path, path):

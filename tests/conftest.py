@@ -18,13 +18,14 @@ _OF_EXTRAS = {"atheris": "campaigns/fuzz/one.py", "cosmic_ray": "campaigns/mutat
 collect_ignore += [file for package, file in _OF_EXTRAS.items() if find_spec(package) is None]
 
 # No deadline anywhere: the first call of a compiled kernel takes as long as its compiler.
-settings.register_profile("dev", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("dev", deadline=None, derandomize=True, max_examples=25)
+# `make check-all`
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=100, print_blob=True)
 # `make faults`: that a test fails is enough, the smallest example of it is not asked for.
 settings.register_profile("faults", settings.get_profile("dev"), phases=(Phase.explicit, Phase.generate))
 # `make nightly` gives the seed to pytest itself, which prints it.
 settings.register_profile("nightly", deadline=None, max_examples=int(os.environ.get("EXAMPLES", "2000")), print_blob=True)
-settings.load_profile(os.environ.get("EQUIMARGIN_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+settings.load_profile(os.environ.get("EQUIMARGIN_PROFILE", "dev"))
 
 
 @pytest.fixture

@@ -478,12 +478,12 @@ def _undisturbed(compile: Callable[P, R]) -> Callable[P, R]:
 
 @functools.cache
 def cache_directory() -> Path | None:
-    """Return the writable directory of the compiled kernels of exactly these sources; None if there is none.
+    """Return the directory of the compiled kernels of these sources; None if it is not writable.
 
     Raises
     ------
     PermissionError
-        If the directory belongs to another user or can be written by others, whose code would run here.
+        If the directory belongs to another user, or other users can write to it.
     """
     try:
         root = _cache_root()
@@ -500,15 +500,17 @@ def cache_directory() -> Path | None:
 
 
 def _check_owner(folder: Path) -> None:
-    """Raise a PermissionError if anybody else can put files into a folder."""
+    """Raise a PermissionError if other users can put files into a folder."""
     if not hasattr(os, "getuid"):
         return
     status = folder.stat()
     advice = "name another folder with the environment variable NUMBA_CACHE_DIR"
+    subject = f"the kernel cache {folder}"
     if status.st_uid != os.getuid():
-        raise PermissionError(f"the kernel cache {folder} belongs to user {status.st_uid}, not to user {os.getuid()}; {advice}")
+        owner = f"belongs to user {status.st_uid}, not to user {os.getuid()}"
+        raise PermissionError(f"{subject} {owner}; {advice}")
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise PermissionError(f"the kernel cache {folder} can be written by other users; chmod go-w {folder}, or {advice}")
+        raise PermissionError(f"{subject} can be written by other users; chmod go-w {folder}, or {advice}")
 
 
 def _cache_root() -> Path:

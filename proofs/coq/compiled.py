@@ -81,7 +81,8 @@ def library() -> Iterator[Path]:
             file.write_text(text_of(name), encoding="utf-8")
             coqc(file, made)
         if kept is not None:
-            with suppress(OSError):  # another process has been faster, and a folder that is there is whole
+            # An error means that another process was faster; its folder is complete.
+            with suppress(OSError):
                 made = made.rename(kept)
         yield made
 

@@ -19,7 +19,7 @@ PARTS_PER_THREAD = 4
 
 
 SECONDS_OF_A_PART = 3600.0
-"""Seconds that threads may take for their last parts: a part takes seconds, and a machine may be busy or asleep."""
+"""Maximum wall seconds of a part. A part takes seconds; a busy machine may take longer."""
 
 
 class Crew:
@@ -63,7 +63,8 @@ class Crew:
         finally:  # after an interrupt, too: no thread goes on writing into memory that another run may have by then
             unfinished = wait(at_work, SECONDS_OF_A_PART).not_done
         if unfinished:
-            raise RuntimeError(f"a thread has not finished its part of a product in {SECONDS_OF_A_PART:g} s; start the process anew")
+            limit = f"{SECONDS_OF_A_PART:g} s"
+            raise RuntimeError(f"a thread has not finished its part of a product in {limit}; restart the process")
         for other in at_work:
             other.result(0)
         return [results[part] for part in range(len(parts))]

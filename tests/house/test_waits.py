@@ -1,4 +1,4 @@
-"""Limits of waits: every call that waits for a process, a thread, a queue or a cluster, and every test."""
+"""Limits of calls that wait for a process, a thread, a queue or a cluster, and of tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOLDERS = ("formulations", "solvers", "proofs", "src/equimargin", "tests", "benc
 LIMITED_BY_KEYWORD = {"run", "call", "check_call", "check_output", "communicate", "wait_for_workers", "as_completed"}
 """Functions that wait until the argument `timeout` is over."""
 LIMITED_BY_AN_ARGUMENT = {"wait", "join", "get", "result", "exception", "acquire"}
-"""Methods that wait for ever if they have no argument at all: `text.join(parts)` and `table.get(key)` do not wait."""
+"""Methods that wait without limit if called without arguments, unlike `text.join(parts)`."""
 PROCESSES = {"run", "call", "check_call", "check_output"}
 
 

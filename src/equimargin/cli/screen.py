@@ -160,9 +160,10 @@ def unread_output_kept() -> Iterator[None]:
 
 
 def keep_standard_output() -> None:
-    """Keep standard output for this program alone: what a library writes to its file descriptor goes nowhere.
+    """Discard the output that libraries write to the file descriptor of standard output.
 
-    HiGHS 1.16 and later print a banner before anybody can tell it not to, from C++, and from processes that are started here, too.
+    HiGHS 1.16 prints a banner from C++ before its output can be switched off. Child processes
+    inherit the descriptor, so that their libraries are silent, too.
     """
     out = sys.stdout
     try:
@@ -180,7 +181,8 @@ def keep_standard_output() -> None:
         line_buffering=out.line_buffering,
         write_through=out.write_through,
     )
-    sys.__stdout__ = sys.stdout  # of which the width of the terminal is asked
+    # `shutil.get_terminal_size` reads the width from `sys.__stdout__`.
+    sys.__stdout__ = sys.stdout
 
 
 def columns(fallback: int) -> int:

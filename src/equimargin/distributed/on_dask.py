@@ -22,11 +22,11 @@ Result = TypeVar("Result")
 ANSWERS_PER_SUM = 8
 """Answers that one task adds up. Where there are no more, they are added up by the caller, which saves a task."""
 SECONDS_BETWEEN_LOOKS = 1.0
-"""Seconds of waiting for results after which the cluster is asked for its workers."""
+"""Seconds between two checks whether the cluster has workers."""
 SECONDS_WITHOUT_WORKERS = 60.0
-"""Seconds that a cluster may be without workers: one that died is replaced sooner, and so is one that is started when there is work."""
+"""Maximum seconds without workers. A crashed worker is replaced sooner."""
 SECONDS_TO_FETCH = 600.0
-"""Seconds in which results that are computed must arrive here, or be computed anew where their worker died meanwhile."""
+"""Maximum seconds of the transfer of computed results, recomputed ones included."""
 EXTRA = "dask and distributed are not installed; pip install dask distributed, or give lists of arrays"
 
 
@@ -36,7 +36,7 @@ def is_lazy(block: Any) -> bool:
 
 
 def completed(client: Any, futures: Sequence[Any], return_when: str = "ALL_COMPLETED") -> list[Any]:
-    """Return the futures that are done, once all of them are, or with "FIRST_COMPLETED" one of them.
+    """Wait for futures and return those that are done.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class OnDask:
         return added(*self._gathered(answers))
 
     def _gathered(self, answers: list[Any]) -> list[Any]:
-        """The results of answers, once all are computed."""
+        """Return the results of all answers."""
         if not answers:
             return []
         completed(self.client, answers)
