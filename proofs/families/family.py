@@ -166,6 +166,7 @@ class OwnFamily:
             def builder(problem: OwnProblem) -> Declaration:
                 return entry.declaration(problem)
 
+            parts: dict[str, Any] = {name: part and kept(part) for name, part in stronger.items()}
             _dressed(builder, function)
             EDITIONS[id] += 1
             entry = OwnFormulation(
@@ -181,7 +182,7 @@ class OwnFamily:
                 value=value if value is unchanged else kept(value),
                 reading=self.reading,
                 edition=EDITIONS[id],
-                **{name: part and kept(part) for name, part in stronger.items()},
+                **parts,
             )
             REGISTRY[id] = entry
             return function

@@ -83,6 +83,13 @@ def quitting() -> Iterator[Any]:
             if part == this:
                 quits()
 
+        def refused_by(this: str) -> Any:
+            return lambda d: quit_if(this)
+
+        def mapped(v: Any, d: Any) -> Any:
+            quit_if("value")
+            return v
+
         made = family("test.quitting", st.just({"end": 1.0}))
 
         @made.formulation("primal")
@@ -90,12 +97,12 @@ def quitting() -> Iterator[Any]:
             x = cp.Variable(name="x")
             return cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= d["end"]])
 
-        @made.formulation("other", value=lambda v, d: (quit_if("value"), v)[1], applies=lambda d: quit_if("applies"))
+        @made.formulation("other", value=mapped, applies=refused_by("applies"))
         def other(d: Any) -> Any:
             quit_if("formulation")
             return primal(d)
 
-        @made.solver("solver", applies=lambda d: quit_if("needs"))
+        @made.solver("solver", applies=refused_by("needs"))
         def solving(d: Any) -> Any:
             quit_if("solver")
             return {"x": 1.0}

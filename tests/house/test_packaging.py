@@ -221,7 +221,7 @@ def test_a_package_from_outside_does_it_all_on_the_command_line(environment: Pat
         compared = "equimargin compare --family trimmed --draw 7 --jobs 2"
         assert re.search(r"^trimmed +optimum .* AGREE$", run("sh", "-c", compared, cwd=tmp_path, programs=environment), re.MULTILINE)
         (tmp_path / "mine.json").write_text('{"a": [1.0, 2.5, -0.5, 4.0], "share": 0.5}', encoding="utf-8")
-        compared = "equimargin compare mine.json --family trimmed --jobs 2 --include-controls; test $? = 1"
+        compared = "equimargin compare mine.json --family trimmed --jobs 2 --include-controls"
         control = run("sh", "-c", compared, cwd=tmp_path, programs=environment)
         assert "forgotten_mean (control)" in control
         refuted = run(python, "-m", "equimargin.testing", "outside.trimmed:trimmed.forgotten_mean", cwd=tmp_path)
