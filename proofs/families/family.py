@@ -166,7 +166,8 @@ class OwnFamily:
             def builder(problem: OwnProblem) -> Declaration:
                 return entry.declaration(problem)
 
-            parts: dict[str, Any] = {name: part and kept(part) for name, part in stronger.items()}
+            parts: dict[str, Any] = {}
+            parts.update((name, part and kept(part)) for name, part in stronger.items())
             _dressed(builder, function)
             EDITIONS[id] += 1
             entry = OwnFormulation(

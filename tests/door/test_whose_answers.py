@@ -84,7 +84,10 @@ def quitting() -> Iterator[Any]:
                 quits()
 
         def refused_by(this: str) -> Any:
-            return lambda d: quit_if(this)
+            def applies(d: Any) -> None:
+                quit_if(this)
+
+            return applies
 
         def mapped(v: Any, d: Any) -> Any:
             quit_if("value")

@@ -166,9 +166,11 @@ def keep_standard_output() -> None:
     inherit the descriptor, so that their libraries are silent, too.
     """
     out = sys.stdout
+    if not isinstance(out, io.TextIOWrapper):
+        return
     try:
         descriptor = out.fileno()
-    except (AttributeError, OSError):  # it is closed, or no file
+    except OSError:  # it is no file
         return
     out.flush()
     raw = io.FileIO(os.dup(descriptor), "w")
@@ -182,7 +184,7 @@ def keep_standard_output() -> None:
         write_through=out.write_through,
     )
     # `shutil.get_terminal_size` reads the width from `sys.__stdout__`.
-    sys.__stdout__ = sys.stdout
+    sys.__stdout__ = sys.stdout  # type: ignore[misc]
 
 
 def columns(fallback: int) -> int:
