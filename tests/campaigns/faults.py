@@ -798,8 +798,8 @@ FAULTS = (
     Fault(
         "the soft costs go up with the hard ones",
         "solvers/hard/penalty.py",
-        "np.where(hard, cost / problem.C, problem.weights))",
-        "np.where(hard, cost / problem.C, cost / problem.C))",
+        "np.where(hard, cost, problem.group_costs))",
+        "np.where(hard, cost, cost))",
         ("penalty",),
     ),
     Fault(
