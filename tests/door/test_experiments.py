@@ -41,6 +41,7 @@ def run(name: str, absent: bool) -> tuple[ModuleType, Any]:
     return CACHE[name, absent]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_an_experiment_says_of_its_claims_what_the_ledger_says(name: str) -> None:
     """Where its data are absent it runs on others, and then cannot decide what is said of them."""
@@ -55,6 +56,7 @@ def test_an_experiment_says_of_its_claims_what_the_ledger_says(name: str) -> Non
             assert said[id].reproduced == (row.verdict is Verdict.REPRODUCED), said[id].because
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["path_figure", "path_tables", "tutorial_table", "ordinal_curves"])
 def test_without_public_data_an_experiment_says_so_and_goes_on(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     CACHE.pop((name, True), None)
@@ -63,6 +65,7 @@ def test_without_public_data_an_experiment_says_so_and_goes_on(name: str, capsys
     assert len(report.table) > 3
 
 
+@pytest.mark.slow
 def test_a_command_saves_its_table_and_its_picture(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "Agg"}
     command = [sys.executable, str(FOLDER / "path_figure.py"), "--save", str(tmp_path / "new"), "--data", str(tmp_path)]
@@ -73,6 +76,7 @@ def test_a_command_saves_its_table_and_its_picture(tmp_path: Path) -> None:
     assert (tmp_path / "new" / "path_figure.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_methods_for_one_problem_end_at_one_score() -> None:
     """K compares how soon methods come to the model that is optimal: those that end at the gap that was asked have its score."""
     module, _ = run("kernel_figures", absent=True)

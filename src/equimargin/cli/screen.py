@@ -157,7 +157,7 @@ def keep_standard_output() -> None:
     HiGHS 1.16 prints a banner from C++ before its output can be switched off. Child processes
     inherit the descriptor, so that their libraries are silent, too.
     """
-    out = sys.stdout
+    out: Any = sys.stdout
     try:
         descriptor = out.fileno()
     except (AttributeError, OSError):  # it is closed, or no file
@@ -174,7 +174,7 @@ def keep_standard_output() -> None:
         write_through=out.write_through,
     )
     # `shutil.get_terminal_size` reads the width from `sys.__stdout__`.
-    sys.__stdout__ = sys.stdout
+    vars(sys)["__stdout__"] = sys.stdout
 
 
 def columns(fallback: int) -> int:
