@@ -12,6 +12,9 @@ SHARED = ROOT.parent / "shared" / "data"
 HANG = 600.0
 """Seconds, of the clock, after which another process will never say what is waited for, however busy the machine."""
 
+ALL_TESTS = "not mutants and not benchmark"
+"""The expression of pytest for the tests of `make check-all`."""
+
 
 def example(name: str) -> ModuleType:
     """A module of examples/ by its name, run anew."""

@@ -13,7 +13,7 @@ import sys
 import pytest
 
 from equimargin.proofs.claims import Kind, claims
-from places import ROOT
+from places import ALL_TESTS, ROOT
 
 
 def named() -> list[str]:
@@ -27,4 +27,4 @@ def named() -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *named()]))
+    sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-m", ALL_TESTS, *named()]))

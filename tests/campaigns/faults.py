@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from places import ROOT
+from places import ALL_TESTS, ROOT
 
 LONGEST = 3600
 """Seconds, of the clock, that the tests of one fault may take."""
@@ -1681,7 +1681,7 @@ def first_failure(tree: Path, tests: Sequence[str], caches: Path) -> str | None:
     """The first test that fails there, or None; an error of any other kind is nobody's catch."""
     files = [str(path.relative_to(tree)) for name in tests for path in (tree / "tests").rglob(f"test_{name}.py")]
     environment = os.environ | {"NUMBA_CACHE_DIR": str(caches), "PYTHONPATH": str(tree / "src"), "EQUIMARGIN_PROFILE": "faults"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *files]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", "-m", ALL_TESTS, *files]
     answer = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=LONGEST)
     if answer.returncode == 0:
         return None

@@ -34,7 +34,7 @@ import numba
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
-from places import ROOT
+from places import ALL_TESTS, ROOT
 
 SURVIVORS = Path(__file__).with_name("survivors.toml")
 """The mutants that no test kills, each with the argument why none needs to."""
@@ -229,7 +229,7 @@ def killed(room: Room, mutant: Mutant | None, seconds: int = MOST_SECONDS) -> tu
         tests = [str(ROOT / "tests" / name) for name in room.tests]
         left_out = [f"--deselect=tests/{name}" for name in room.slow]
         fastest_first = FastestFirst(FOLDER / f"{room.name}.json", noted=mutant is None)
-        options = ["-q", "-x", "-p", "no:cacheprovider", "-W", UNHEARD]
+        options = ["-q", "-x", "-p", "no:cacheprovider", "-m", ALL_TESTS, "-W", UNHEARD]
         status = import_module("pytest").main([*options, *left_out, *tests], plugins=[fastest_first])
     except BaseException:  # a mutant may fail while it is imported, in any way
         traceback.print_exc()

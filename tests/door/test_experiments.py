@@ -42,6 +42,7 @@ def run(name: str, absent: bool) -> tuple[ModuleType, Any]:
     return CACHE[name, absent]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_an_experiment_says_of_its_claims_what_the_ledger_says(name: str) -> None:
     """Where its data are absent it runs on others, and then cannot decide what is said of them."""
@@ -56,6 +57,7 @@ def test_an_experiment_says_of_its_claims_what_the_ledger_says(name: str) -> Non
             assert said[id].reproduced == (row.verdict is Verdict.REPRODUCED), said[id].because
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["path_figure", "path_tables", "tutorial_table", "ordinal_curves"])
 def test_without_public_data_an_experiment_says_so_and_goes_on(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     CACHE.pop((name, True), None)
@@ -64,6 +66,7 @@ def test_without_public_data_an_experiment_says_so_and_goes_on(name: str, capsys
     assert len(report.table) > 3
 
 
+@pytest.mark.slow
 def test_a_command_saves_its_table_and_its_picture(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "Agg"}
     command = [sys.executable, str(FOLDER / "path_figure.py"), "--save", str(tmp_path / "new"), "--data", str(tmp_path)]
@@ -86,6 +89,7 @@ def test_sensitivities_are_compared_with_the_effect_and_not_with_one() -> None:
     assert comparable(0.002 * spread, 0.003 * spread) is None
 
 
+@pytest.mark.slow
 def test_methods_for_one_problem_end_at_one_score() -> None:
     """K compares how soon methods come to the model that is optimal: those that end at the gap that was asked have its score."""
     module, _ = run("kernel_figures", absent=True)

@@ -24,6 +24,7 @@ WRITTEN = [
 """The pages that somebody wrote and that have something to run."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_a_page_is_followed_from_an_empty_folder(page: Path, tmp_path: Path) -> None:
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -117,6 +117,7 @@ LINES_OF_A_SCREEN = 60
 """Lines, at most, of the README: what does not fit is linked."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", FOLLOWED_AS_BUILT)
 def test_a_page_is_followed_far_from_the_tree(environment: Path, tmp_path: Path, page: str) -> None:
     """Its Python and its commands run, in an empty folder, with warnings as errors; what is printed is as the page says, figures apart."""
@@ -144,6 +145,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n((?:.*\n)*?)```$", OWN_PROBLEM, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_the_page_on_ones_own_problem_is_followed_from_an_empty_folder(environment: Path, tmp_path: Path) -> None:
     """All its files, commands and lines of Python in their order; `pip install .` without the network, as a wheel that is built first."""
     module, session = blocks("python")

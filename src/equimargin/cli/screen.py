@@ -184,7 +184,7 @@ def keep_standard_output() -> None:
         write_through=out.write_through,
     )
     # `shutil.get_terminal_size` reads the width from `sys.__stdout__`.
-    sys.__stdout__ = sys.stdout  # type: ignore[misc]
+    vars(sys)["__stdout__"] = sys.stdout
 
 
 def columns(fallback: int) -> int:

@@ -478,6 +478,7 @@ def test_show_says_what_a_family_a_solver_and_a_backend_are() -> None:
     assert "compared on quadratic programs" in RUN.invoke(app, ["show", "osqp"]).output
 
 
+@pytest.mark.slow
 def test_every_name_has_a_page() -> None:
     for subject in ("formulations", "solvers", "families", "kernels"):
         for line in RUN.invoke(app, ["list", subject]).output.splitlines():

@@ -369,6 +369,7 @@ def test_paths_choose_for_regressions_rankings_and_every_two_classes(wine: Any, 
     assert every_two.score(wine[0][1::2], wine[1][1::2]) > 0.9
 
 
+@pytest.mark.slow
 def test_of_costs_that_are_all_alike_the_usual_one_is_taken() -> None:
     """Points that are all one have the same constant at every C, with either penalty; that of "l1" is followed to 1 / lambda_min."""
     X, y = np.ones((20, 2)), np.repeat([1, -1], [14, 6])

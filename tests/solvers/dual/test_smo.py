@@ -259,6 +259,7 @@ def clusters(n: int, seed: int = 0) -> tuple[Any, Any]:
     return X, np.where(rng.random(n) < 0.1, -y, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
 def test_many_points_take_working_sets(C: float) -> None:
     """More points than one working set holds: LIBSVM's optimum, and a gap below what the interval's bounds on rounding resolve."""
@@ -460,6 +461,7 @@ def test_multipliers_near_the_smallest_float_are_optimal(C: float) -> None:
     assert found.lower <= 4 * C <= found.upper <= 1.01 * 4 * C
 
 
+@pytest.mark.slow
 def test_one_thread_holds_for_every_blas() -> None:
     """scipy brings a BLAS of its own, which is loaded late: a limit that was set up before it left Cholesky's factors to all processors."""
     code = """

@@ -102,6 +102,7 @@ def test_a_tube_is_as_wide_as_the_floats_say() -> None:
 # Degenerate problems, from the definitions.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", nightly.FAMILIES)
 def test_degenerate_problems_hold_in_the_definitions(family: str) -> None:
     for i in range(6):

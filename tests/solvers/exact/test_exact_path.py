@@ -50,6 +50,7 @@ def is_exact_at(path: ExactPath, C: float) -> bool:
     return found.value == path.value(C) and found.bias == path.bias(C)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", HINGES)
 @given(data=st.data())
 @settings(max_examples=15)

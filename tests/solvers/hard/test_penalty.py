@@ -104,6 +104,7 @@ def test_multipliers_that_are_not_stored_are_feasible_where_rows_are_hard(
     assert present(examine_solution(swept, found).accuracy).arithmetic < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_more_pairs_than_anybody_lists(loss: Loss) -> None:
     """A query whose levels must be met beside 7 million pairs that are paid for."""
