@@ -113,6 +113,7 @@ def test_an_example_prints_what_the_page_says(file: Path) -> None:
         assert said == printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", own_families())
 def test_every_unknown_of_every_form_is_spoken_of(family: str) -> None:
     text = (TEXTS / f"{family}.md").read_text(encoding="utf-8")

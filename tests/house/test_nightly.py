@@ -54,6 +54,7 @@ def test_the_branches_of_an_instance() -> None:
     assert found["ties"] is None
 
 
+@pytest.mark.slow
 def test_where_our_own_solvers_have_no_excuse() -> None:
     X, y = np.array([[1.0], [2.0]]), np.array([1.0, -1.0])
 

@@ -204,6 +204,7 @@ packages = ["outside"]
 """The project file of a package of somebody else's, with a plug-in that works and one that does not."""
 
 
+@pytest.mark.slow
 def test_a_package_from_outside_does_it_all_on_the_command_line(environment: Path, tmp_path: Path) -> None:
     """Installed as a wheel, its family is listed, shown, compared in two processes, judged and refuted; its broken module is named."""
     package = tmp_path / "source" / "outside"
