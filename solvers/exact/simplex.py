@@ -28,6 +28,7 @@ import numpy as np
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, forecast, fractions, solved
 from equimargin.solvers.interrupt import interruptible
+from equimargin.solvers.lp.highs import quiet_highs
 
 Basis = frozenset[int]
 """Which of the columns x_1 .. x_n, xi_1 .. xi_p, eta_1 .. eta_p are basic, as numbers from 0."""
@@ -225,8 +226,7 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
         B, c = np.column_stack([B, problem.rows.s, -problem.rows.s]), np.append(c, [0.0, 0.0])
     n = len(c)
     M = sparse.csc_array(sparse.hstack([sparse.csc_array(B), sparse.eye_array(p)]))
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    highs.setOptionValue("output_flag", False)
+    highs = quiet_highs()
     highs.setOptionValue("solver", "simplex")
     highs.setOptionValue("time_limit", time_limit)
     highs.setOptionValue("threads", 1)

@@ -101,6 +101,23 @@ def dual_simplex(
     return Vertex(v, np.maximum(x, 0.0), float(b), basic, highs.getModelStatus() == highspy.HighsModelStatus.kOptimal), iterations
 
 
+def quiet_highs() -> Any:
+    """Return a HiGHS object that prints nothing.
+
+    HiGHS 1.16 prints a banner as soon as its constructor enables callbacks.
+    """
+    import highspy
+
+    base: Any = highspy.Highs
+
+    class Quiet(base):  # type: ignore[misc]
+        def enableCallbacks(self) -> None:
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    return Quiet()
+
+
 def run(program: Program, basis: Basis, raised: Flags, tolerance: float, max_iter: int | None, seconds: float | None) -> Any:
     """Solve a program from a basis and return HiGHS as it ended, for its solution, its basis and its status.
 
@@ -117,7 +134,7 @@ def run(program: Program, basis: Basis, raised: Flags, tolerance: float, max_ite
     given.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     given.a_matrix_.start_, given.a_matrix_.index_ = program.starts.astype(np.int32), program.places.astype(np.int32)
     given.a_matrix_.value_ = program.entries
-    highs = highspy.Highs()
+    highs = quiet_highs()
     for option, setting in _options(tolerance, max_iter, seconds).items():
         highs.setOptionValue(option, setting)
     highs.passModel(given)
@@ -134,7 +151,6 @@ def run(program: Program, basis: Basis, raised: Flags, tolerance: float, max_ite
 
 def _options(tolerance: float, max_iter: int | None, seconds: float | None) -> dict[str, Any]:
     options: dict[str, Any] = {
-        "output_flag": False,
         "threads": 1,
         "presolve": "off",
         "solver": "simplex",

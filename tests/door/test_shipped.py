@@ -59,6 +59,7 @@ def test_there_are_data_for_every_family() -> None:
     assert len(SHIPPED) == 16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", FORMS)
 def test_every_form_conforms_and_every_mistake_is_refuted(id: str) -> None:
     entry = as_a(OwnFormulation, REGISTRY[id])

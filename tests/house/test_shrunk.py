@@ -63,6 +63,7 @@ def test_an_instance_that_does_not_show_it_again_is_said(tmp_path: Path) -> None
     assert said == "not made small: the instance alone does not show it again"
 
 
+@pytest.mark.slow
 def test_the_nightly_makes_small_what_a_solver_does_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nightly, "_complaints", lambda found: ["smo disagrees (claim 1)"] if several(found.problem) else [])
     monkeypatch.setattr(nightly, "examined", lambda problem: nightly.Found(problem, None, "", 0.0))
@@ -74,6 +75,7 @@ def test_the_nightly_makes_small_what_a_solver_does_wrong(tmp_path: Path, monkey
     assert "svm.soft" in python(small.python)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["svm.soft", "rank.l1", "rvm", "svr.l2"])
 def test_the_exact_campaign(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "wrong_intervals", lambda problem, _: ["a lie (1)"] if several(problem) else [])
@@ -84,6 +86,7 @@ def test_the_exact_campaign(family: str, monkeypatch: pytest.MonkeyPatch) -> Non
     assert python(small.python) == "\n"  # without the planted lie the campaign has nothing to say
 
 
+@pytest.mark.slow
 def test_the_campaigns_of_paths(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nightly_path, "worst", lambda path: (1.0, 0.0) if several(path.problem) else (0.0, 0.0))
     lines: list[str] = []
@@ -110,6 +113,7 @@ def test_the_campaigns_of_paths(monkeypatch: pytest.MonkeyPatch) -> None:
     read(next(line for line in lines if "small: " in line), 2)
 
 
+@pytest.mark.slow
 def test_the_campaign_of_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def judge(watch: Any, problem: Any, *_: object) -> None:
         if several(problem):
@@ -123,6 +127,7 @@ def test_the_campaign_of_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert python(small.python) == "\n"
 
 
+@pytest.mark.slow
 def test_the_campaign_of_families(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nightly_families, "value_complaint", lambda entry, problem: "other" if len(problem.data["X"]) > 1 else "")
     X, y = np.arange(12.0).reshape(6, 2), np.arange(6.0)

@@ -802,6 +802,7 @@ def test_average_precision_is_bounded_by_the_inversions() -> None:
 # All of it on data that are not made up
 
 
+@pytest.mark.slow
 def test_the_conditions_hold_on_real_data() -> None:
     """Weak complementarity, errors and inversions on the bundled sets."""
     cancer, people = load("breast_cancer"), load("diabetes_ranking")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -19,8 +22,17 @@ from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
 from narrow import as_a, present
 from optima import three_levels
+from places import HANG, ROOT
 
 MAKERS = (ranking_vector_machine, one_norm_ranking)
+
+
+def test_highs_prints_nothing() -> None:
+    """HiGHS 1.16 prints a banner from C++."""
+    code = "from equimargin.solvers.lp.highs import quiet_highs; quiet_highs().run()"
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=HANG)
+    assert (answer.stdout, answer.stderr, answer.returncode) == ("", "", 0)
 
 
 def checked(problem: OneNormProblem, tol: float = 1e-9) -> Solution:
