@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -151,11 +152,13 @@ def test_an_exception_is_one_failed_answer_and_no_more(monkeypatch: pytest.Monke
     assert all(found[solver].agreement is Agreement.AGREES for solver in ("CLARABEL", "smo"))
 
 
+@pytest.mark.usefixtures("hearing")
 def test_an_interrupt_ends_a_comparison() -> None:
     """Ctrl-C is no answer's exception."""
 
     def interrupted(problem: Problem) -> Solution:
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
+        return solve(problem, "smo")
 
     solver = replace(SOLVERS["smo"], function=interrupted)
     with pytest.raises(KeyboardInterrupt):
