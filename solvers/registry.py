@@ -32,6 +32,7 @@ from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.refusal import Refusal
 from equimargin.solvers.exact_limits import refusal as exact_refusal
+from equimargin.solvers.interrupt import kept_from_quitting
 from equimargin.solvers.needs import Needs, P
 from equimargin.solvers.solution import AnySolution, Callback, Limits, Solution, Status, checked, finished
 
@@ -119,8 +120,12 @@ class Entry(Generic[P]):
         return 3 if Parameter.VAR_POSITIONAL in kinds else places
 
     def goes_first(self, problem: AnyProblem) -> bool:
-        """Whether "auto" asks this solver before those of which this is not true."""
-        return isinstance(problem, self.needs.shape) and self.first(problem)
+        """Whether "auto" asks this solver before those of which this is not true; one whose function `first` fails is not asked before."""
+        try:
+            with kept_from_quitting():
+                return isinstance(problem, self.needs.shape) and bool(self.first(problem))
+        except Exception:  # a function of somebody else's may fail in any way
+            return False
 
     @overload
     def run(self, problem: Problem, limits: Limits, warm_start: CanonicalPoint | None) -> Solution: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from equimargin import compare
-from equimargin.compare import Allowance, Job
+from equimargin.compare import Allowance, Given, Job
 from equimargin.formulations import (
     Declaration,
     Kernel,
@@ -155,11 +156,12 @@ def test_an_interrupt_ends_a_comparison() -> None:
     """Ctrl-C is no answer's exception."""
 
     def interrupted(problem: Problem) -> Solution:
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
+        raise AssertionError("the signal comes before this")
 
     solver = replace(SOLVERS["smo"], function=interrupted)
     with pytest.raises(KeyboardInterrupt):
-        Job(sample_problem("svm.soft"), None, "smo", 1e-8, given=solver).run(Allowance(1.0))
+        Job(sample_problem("svm.soft"), None, "smo", 1e-8, given=Given.of(solver)).run(Allowance(1.0))
 
 
 def test_highs_is_not_given_what_brings_the_process_down() -> None:
