@@ -755,11 +755,14 @@ def _left_out(problems: Sequence[AnyProblem], names: Sequence[str], asked: set[s
 def _without_an_answer(
     groups: Sequence[_Group], formulations: str | Sequence[str], asked: set[str], given: Sequence[Given]
 ) -> Iterator[str]:
-    """Yield why solvers and formulations that were asked for by their own names, or handed in, are for none of the problems."""
+    """Yield why solvers and formulations that were asked for, or handed in, are for none of the problems.
+
+    Formulations are asked for by their own names, solvers by any pattern but that of all.
+    """
     jobs = [job for group in groups for job in group.jobs]
     compared = dict.fromkeys(group.problem.family for group in groups)
     answering = {job.solver for job in jobs}
-    by_name = [SOLVERS[name] for name in SOLVERS if name.upper() in asked]
+    by_name = [SOLVERS[name] for name in SOLVERS if any(fnmatchcase(name.upper(), pattern) for pattern in asked - {"*"})]
     for solver in (*by_name, *given):
         if solver.name not in answering:
             yield f"{solver.name} is for {', '.join(solver.families)}, and compared is {', '.join(compared)}"

@@ -102,7 +102,7 @@ def test_certificate_of_an_optimum_proven_in_floats_is_refused_as_such(monkeypat
     monkeypatch.setattr("equimargin.documents.ordinal.RATIONAL_ROWS", 0)
     problem = implicit(levelled(0, 3, 8) | {"C": 1.0})
     assert problem.optimum().is_known
-    with pytest.raises(ValueError, match="its optimum is proven in floats, .* no certificate"):
+    with pytest.raises(ValueError, match=r"its optimum is proven in floats, .* no certificate"):
         certificate_of_definition(problem)
 
 

@@ -197,6 +197,8 @@ def test_what_was_asked_for_and_is_for_no_family_is_left_out_with_a_reason() -> 
     assert [sentence.partition(", and compared is svm.soft")[0] for sentence in found.left_out] == wanted
     assert all(sentence in " ".join(str(found).split()) for sentence in wanted)
     assert found.to_dict()["left_out"] == list(found.left_out)
+    by_pattern = compare(problem, solvers=["CLARABEL", "sm*", "cutting_p*"]).left_out
+    assert by_pattern == ("cutting_plane is for rank.l1, and compared is svm.soft",)
     (alone,) = compare(problem, formulations=["svm.soft.primal"], solvers="smo").left_out
     assert alone == "svm.soft.primal is for backends, and none was asked for"
 
