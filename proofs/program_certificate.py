@@ -85,12 +85,14 @@ def certificate_of_definition(problem: OwnProblem) -> dict[str, Any]:
     ValueError : a definition that is no program, or as in `program_certificate`.
     """
     try:
-        program, proof = problem.program(problem.definition.id), problem.optimum().proof
+        program, known = problem.program(problem.definition.id), problem.optimum()
     except Exception as failure:  # a function of somebody else's may fail in any way
         raise ValueError(f"its definition cannot be certified: {type(failure).__name__}: {failure}") from failure
-    if proof is None:
+    if known.proof is None and known.is_known:
+        raise ValueError("its optimum is proven in floats, every rounding counted, and of that there is no certificate")
+    if known.proof is None:
         raise ValueError("nothing is proven of its definition")
-    return program_certificate(program, proof)
+    return program_certificate(program, known.proof)
 
 
 def state(program: Program) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.refusal import Refusal
 from equimargin.solvers.exact_limits import refusal as exact_refusal
+from equimargin.solvers.interrupt import kept_from_quitting
 from equimargin.solvers.needs import Needs, P
 from equimargin.solvers.solution import AnySolution, Callback, Limits, Solution, Status, checked, finished
 
@@ -119,8 +120,12 @@ class Entry(Generic[P]):
         return 3 if Parameter.VAR_POSITIONAL in kinds else places
 
     def goes_first(self, problem: AnyProblem) -> bool:
-        """Whether "auto" asks this solver before those of which this is not true."""
-        return isinstance(problem, self.needs.shape) and self.first(problem)
+        """Whether "auto" asks this solver before those of which this is not true; one whose function `first` fails is not asked before."""
+        try:
+            with kept_from_quitting():
+                return isinstance(problem, self.needs.shape) and bool(self.first(problem))
+        except Exception:  # a function of somebody else's may fail in any way
+            return False
 
     @overload
     def run(self, problem: Problem, limits: Limits, warm_start: CanonicalPoint | None) -> Solution: ...
@@ -274,6 +279,7 @@ def solve(
         compilation of kernels does not count.
     warm_start : a solution or point of a like problem to start from.
     callback : called with (iterations, lower, upper, point) at every check of the gap, such as a `Trace`; a true return ends the run.
+        Where "auto" hands the problem on, the next solver counts its iterations anew; those of the Solution are the sum of all.
     n_jobs : threads for a large problem, where the solver has any use for them.
 
     Returns
@@ -294,11 +300,11 @@ def solve(
 def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> Solution:
     """Return the solution of the first solver of "auto" that does not get stuck.
 
-    All solvers share the time limit. The point is the best one of all, the status that of the last
-    solver, and the reason names the solvers before it.
+    All solvers share the time limit. The point is the best one of all, and the status is that of the
+    run that it is from. Iterations and seconds are those of all runs, and the reason names them all.
     """
     queue, began = _automatic(problem), seconds_at_work()
-    solver, best, said = next(queue), None, ""
+    solver, best, said, steps = next(queue), None, "", list[int]()
     while True:
         successor = next(queue, None)
         left = limits.time_limit
@@ -306,6 +312,7 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
             left = max(left - (seconds_at_work() - began), SHORTEST_LIMIT)
         given = replace(limits, time_limit=left, has_successor=successor is not None)
         found = solver.run(problem, given, start)
+        steps += [] if found.iterations is None else [found.iterations]
         if best is None or found.ray or found.relative_gap <= best.relative_gap:
             best = found
         over = limits.time_limit is not None and seconds_at_work() - began >= limits.time_limit
@@ -313,8 +320,11 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
             break
         said += f"{solver.name} passed the problem to {successor.name} ({found.reason}); "
         solver = successor
-    reason, seconds = f"{said}{solver.name}: {found.reason}", seconds_at_work() - began
-    return replace(best, status=found.status, reason=reason, seconds=seconds) if said else found
+    if not said:
+        return found
+    whose = "" if best is found else f"; the point is that of {best.solver}"
+    reason, seconds = f"{said}{solver.name}: {found.reason}{whose}", seconds_at_work() - began
+    return replace(best, reason=reason, iterations=sum(steps) if steps else None, seconds=seconds)
 
 
 def _is_stuck(found: Solution, limits: Limits) -> bool:

@@ -199,6 +199,7 @@ def compiled_at_once() -> Iterator[None]:
 
 def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
     dispatcher: Any = numba.njit(**OPTIONS, **options)(kernel)
+    dispatcher.is_guarded = True
     if Path(inspect.getfile(kernel)).is_file() and cache_directory() is not None:
         dispatcher._cache = _Cache(kernel)
     dispatcher.compile = _undisturbed(_uncollected(_timed(dispatcher.compile)))
@@ -402,10 +403,15 @@ def _seconds_anew(kernel: Any) -> float:
 
 
 class _Guard(event.Listener):
-    """Hears of every kernel that numba is about to compile, as none of its code is kept; not those that are compiled for another one."""
+    """Hears of every kernel of this module's that numba is about to compile, as none of its code is kept.
+
+    Those that are compiled for another one, and what a person compiles by numba's own decorators, are let through.
+    """
 
     def on_start(self, started: Any) -> None:
         clock, kernel = _clock(), started.data["dispatcher"]
+        if not hasattr(kernel, "is_guarded"):
+            return
         clock.compiling += 1  # also where NotCompiled is raised: numba then tells of the end, too
         if clock.compiling == 1:
             seconds = _seconds_anew(kernel)
@@ -415,7 +421,8 @@ class _Guard(event.Listener):
             _ANNOUNCED.get()(seconds)
 
     def on_end(self, ended: Any) -> None:
-        _clock().compiling -= 1
+        if hasattr(ended.data["dispatcher"], "is_guarded"):
+            _clock().compiling -= 1
 
 
 event.register("numba:compile", _Guard())  # type: ignore[no-untyped-call]

@@ -199,6 +199,7 @@ class OwnFamily:
         reference: bool = True,
         applies: Callable[[Any], str | Refusal | None] | None = None,
         libraries: tuple[str, ...] = (),
+        library: str = "",
     ) -> Callable[[F], F]:
         """Enter a function from data to an answer.
 
@@ -211,6 +212,7 @@ class OwnFamily:
         accuracy : relative to the optimum, as the solver admits; at most 1e-3.  reference : whether "auto" never chooses it.
         applies : from data to the sentence why the solver does not take them, or None.
         libraries : modules that the function itself imports: they are imported before its clock starts.
+        library : whose code solves the problem, by the backend's name where it is one; empty where that is the function's own.
 
         Raises
         ------
@@ -224,14 +226,15 @@ class OwnFamily:
 
         def enter(function: F) -> F:
             def run(problem: OwnProblem, limits: Limits, start: Any) -> OwnSolution:
-                for library in libraries:
-                    import_module(library)
+                for module in libraries:
+                    import_module(module)
                 return solved(problem, f"{self.id}.{name}", kept(function), accuracy, limits.time_limit)
 
             _dressed(run, function)
             said = algorithm or cleandoc(function.__doc__ or "").partition("\n")[0]
             needs = Needs(OwnProblem, also=lambda problem: self._refusal(problem) or refusal(problem))
-            SOLVERS.enter(Entry(f"{self.id}.{name}", run, said, (self.id,), needs, reference, lambda problem: False))
+            entry = Entry(f"{self.id}.{name}", run, said, (self.id,), needs, reference, lambda problem: False, library=library)
+            SOLVERS.enter(entry)
             return function
 
         return enter

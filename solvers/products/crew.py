@@ -16,8 +16,6 @@ Result = TypeVar("Result")
 
 PARTS_PER_THREAD = 4
 """Parts of a product for every thread: the last ones may take longest, and a thread that is done early takes another."""
-
-
 SECONDS_OF_A_PART = 3600.0
 """Maximum wall seconds of a part. A part takes seconds; a busy machine may take longer."""
 

@@ -61,6 +61,7 @@ def from_estimator(
     name: str | None = None,
     algorithm: str = "an estimator with scikit-learn's API",
     linear: bool = False,
+    library: str = "",
 ) -> Entry[MarginProblem]:
     """A solver that fits an estimator of scikit-learn's kind, and reads its coefficients or its decision values.
 
@@ -72,6 +73,7 @@ def from_estimator(
     families : that it is for, such as ("svm.soft",); of SVC, SVR and LinearSVC they are known.
     name : that it has in a comparison; that of its class, or of the function, if none is given.  algorithm : its method, in a clause.
     linear : whether it has linear kernels only, as LinearSVC is known to have.
+    library : whose code computes; of SVC, SVR and LinearSVC it is known.
 
     Raises
     ------
@@ -90,7 +92,7 @@ def from_estimator(
     def fit(problem: MarginProblem, limits: Limits) -> Any:
         return _fitted(name or kind, clone(estimator) if made else estimator(problem), problem, limits)
 
-    return _solver(name or kind, fit, families, algorithm, linear or kind in KNOWING_W_ALONE, library=LIBRARIES_OF.get(kind, ""))
+    return _solver(name or kind, fit, families, algorithm, linear or kind in KNOWING_W_ALONE, library=library or LIBRARIES_OF.get(kind, ""))
 
 
 def from_fit(fit: Callable[[Any, Array, float], Any], families: Sequence[str], name: str | None = None) -> Solver:
@@ -127,8 +129,7 @@ def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
     try:
         from libsvm import svmutil
     except ImportError:
-        copied = from_estimator(lambda problem: _svc(problem, tol), families, name, "LIBSVM, scikit-learn's copy of it")
-        return replace(copied, library="LIBSVM")
+        return from_estimator(lambda problem: _svc(problem, tol), families, name, "LIBSVM, scikit-learn's copy of it", library="LIBSVM")
 
     def train(problem: MarginProblem) -> dict[str, Any]:
         kind = f"-s 3 -p {problem.rows.epsilon!r}" if isinstance(problem.rows, Tube) else "-s 0"
@@ -156,8 +157,7 @@ def liblinear(tol: float = 1e-9, name: str = "liblinear") -> Solver:
         from liblinear import liblinearutil
     except ImportError:
         copy = "LIBLINEAR, scikit-learn's copy of it"
-        copied = from_estimator(lambda problem: _linear_svc(problem, tol), families, name, copy, linear=True)
-        return replace(copied, library="LIBLINEAR")
+        return from_estimator(lambda problem: _linear_svc(problem, tol), families, name, copy, linear=True, library="LIBLINEAR")
 
     def train(problem: MarginProblem) -> Any:
         bias = 1 if problem.explicit is not None and problem.explicit.constant else -1

@@ -35,10 +35,11 @@ from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.proofs import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
 from equimargin.proofs.referee import Ways, failed, skipped, stable, ways
+from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.report.comparison import Comparison
-from equimargin.solvers import BACKENDS, SOLVERS, Limits, Solver, Status, solve_declaration
+from equimargin.solvers import BACKENDS, SOLVERS, Limits, Solution, Solver, Status, solve_declaration
 from equimargin.solvers.interrupt import interruptible, kept_from_quitting
-from equimargin.solvers.registry import takes
+from equimargin.solvers.registry import Entry, takes
 from equimargin.solvers.threads import one_thread
 
 __all__ = ["Comparison", "HowToCompare", "compare", "comparisons", "matching"]
@@ -141,6 +142,44 @@ class Allowance:
 
 
 @dataclass(frozen=True)
+class Given:
+    """A solver that was handed in: its attributes as they were read once, which a person's own code may compute."""
+
+    name: str
+    algorithm: str
+    families: tuple[str, ...]
+    reference: bool
+    library: str
+    solver: Solver
+
+    @classmethod
+    def of(cls, solver: Any) -> Given:
+        """The solver with its attributes.
+
+        Raises
+        ------
+        ValueError : something that is no solver, or one whose attributes cannot be read.
+        """
+        try:
+            with kept_from_quitting():
+                if isinstance(solver, Solver):
+                    library = str(getattr(solver, "library", ""))
+                    return cls(solver.name, solver.algorithm, tuple(solver.families), solver.reference, library, solver)
+        except Exception as failure:  # a property of somebody else's may fail in any way
+            kind = type(solver).__name__
+            raise ValueError(f"a solver of the class {kind} has an attribute that cannot be read: {what_was_raised(failure)}") from failure
+        raise ValueError(f"{shown(solver)} is no solver: a function is entered by @solver and asked for by its name")
+
+    def refusal(self, problem: Any) -> Refusal | None:
+        """What the problem lacks for the solver, or None."""
+        return self.solver.refusal(problem)
+
+    def run(self, problem: Any, limits: Limits, warm_start: Any) -> Solution:
+        """Solve."""
+        return self.solver.run(problem, limits, warm_start)
+
+
+@dataclass(frozen=True)
 class Job:
     """One answer that is wanted: a declaration solved by a backend, or a specialised solver (formulation None).
 
@@ -155,7 +194,7 @@ class Job:
     tol: float
     module: str = "equimargin.solvers"
     control: bool = False
-    given: Solver | None = None
+    given: Given | None = None
 
     @property
     def name(self) -> str:
@@ -168,14 +207,14 @@ class Job:
         return self.formulation is None and self.specialised.reference
 
     @property
-    def specialised(self) -> Solver:
+    def specialised(self) -> Entry[Any] | Given:
         """The specialised solver."""
         return SOLVERS[self.solver] if self.given is None else self.given
 
     @property
     def library(self) -> str:
         """Whose code solves it, by a backend's name where it is one; empty where that is the code of a specialised solver itself."""
-        return self.solver if self.formulation is not None else str(getattr(self.specialised, "library", ""))
+        return self.solver if self.formulation is not None else self.specialised.library
 
     @property
     def known_refusal(self) -> Refusal | None:
@@ -259,8 +298,9 @@ class Job:
             compiling = seconds_of_compiling() - before
             found = examine_solution(self.problem, solution)
         reason = allowed.reason if allowed.reason and solution.status is Status.TIME_LIMIT else solution.reason
-        within = "" if solution.solver == self.solver else f" (computed by {solution.solver})"
-        named = replace(found.run, solver=self.solver, library=self.library)
+        inner = "" if solution.solver == self.solver else solution.solver
+        within = f" (computed by {inner})" if inner else ""
+        named = replace(found.run, solver=self.solver, library=self.library or library_of(inner) or inner)
         return replace(found, run=replace(named, reason=f"{reason}{within}", compile_seconds=compiling))
 
     def _enter(self) -> None:
@@ -330,7 +370,7 @@ def comparisons(problem: Any, *more: Any, **how: Unpack[HowToCompare]) -> Iterat
     ids = matching(formulations, REGISTRY, "formulation")
     total = np.inf if total_time is None else float(total_time)
     problems = [problem.proven_within(float(time_limit), total) for problem in _meant(posed, ids)]
-    wanted = [solvers] if isinstance(solvers, str | Solver) else list(solvers)
+    wanted = list(solvers) if isinstance(solvers, Iterable) and not isinstance(solvers, str) else [solvers]
     patterns, given = [each for each in wanted if isinstance(each, str)], _given(wanted)
     names = matching(patterns, [*BACKENDS, *SOLVERS], "solver")
     asked = {name.upper() for name in patterns}
@@ -390,14 +430,12 @@ def _meant(problems: Sequence[AnyProblem], ids: Sequence[str]) -> list[AnyProble
     return [problem for problem in problems if problem.family in families] or list(problems)
 
 
-def _given(wanted: Sequence[str | Solver]) -> list[Solver]:
+def _given(wanted: Sequence[str | Solver]) -> list[Given]:
     """The solvers that were handed in themselves, each under a name of its own."""
-    given = [each for each in wanted if not isinstance(each, str)]
+    given = [Given.of(each) for each in wanted if not isinstance(each, str)]
     taken = {*BACKENDS, *SOLVERS}
     for solver in given:
-        if not isinstance(solver, Solver):
-            raise ValueError(f"{shown(solver)} is no solver: a function is entered by @solver and asked for by its name")
-        if solver.name in taken and SOLVERS.get(solver.name) is not solver:
+        if solver.name in taken and SOLVERS.get(solver.name) is not solver.solver:
             raise ValueError(f"two solvers of one comparison are called {solver.name!r}: give this one another name")
         taken.add(solver.name)
     return given
@@ -675,8 +713,13 @@ def clocks() -> tuple[float, float, float]:
     return time.process_time() + sum(os.times()[2:4]), time.perf_counter(), seconds_of_compiling()
 
 
+def library_of(solver: str) -> str:
+    """Whose code a solver of that name runs; empty where that is its own, or where none has the name."""
+    return SOLVERS[solver].library if solver in SOLVERS else ""
+
+
 def jobs_of(
-    problem: AnyProblem, ids: Sequence[str], names: Sequence[str], given: Sequence[Solver], tol: float, controls: bool
+    problem: AnyProblem, ids: Sequence[str], names: Sequence[str], given: Sequence[Given], tol: float, controls: bool
 ) -> Iterator[Job]:
     """The answers that are wanted for one family, in the order of its records, controls last."""
     entries = [REGISTRY[id] for id in ids if REGISTRY[id].family == problem.family]
@@ -710,13 +753,16 @@ def _left_out(problems: Sequence[AnyProblem], names: Sequence[str], asked: set[s
 
 
 def _without_an_answer(
-    groups: Sequence[_Group], formulations: str | Sequence[str], asked: set[str], given: Sequence[Solver]
+    groups: Sequence[_Group], formulations: str | Sequence[str], asked: set[str], given: Sequence[Given]
 ) -> Iterator[str]:
-    """Yield why solvers and formulations that were asked for by their own names, or handed in, are for none of the problems."""
+    """Yield why solvers and formulations that were asked for, or handed in, are for none of the problems.
+
+    Formulations are asked for by their own names, solvers by any pattern but that of all.
+    """
     jobs = [job for group in groups for job in group.jobs]
     compared = dict.fromkeys(group.problem.family for group in groups)
     answering = {job.solver for job in jobs}
-    by_name = [SOLVERS[name] for name in SOLVERS if name.upper() in asked]
+    by_name = [SOLVERS[name] for name in SOLVERS if any(fnmatchcase(name.upper(), pattern) for pattern in asked - {"*"})]
     for solver in (*by_name, *given):
         if solver.name not in answering:
             yield f"{solver.name} is for {', '.join(solver.families)}, and compared is {', '.join(compared)}"

@@ -96,9 +96,10 @@ def _inferred_task(labels: NDArray[Any], has_queries: bool) -> str:
         task = infer_task(labels, has_queries)
     except ValueError as reason:
         raise ValueError(f"y {reason}; supply two classes, or name the task (task='regression')") from None
-    question = open_question(labels, "task='classification'", "OrdinalClassifier") if task == "regression" else ""
+    levels = "`equimargin compare FILE --task ordinal`"
+    question = open_question(labels, "keep two of them", levels) if task == "regression" else ""
     if question:
-        raise ValueError(f"y has {question} Name the task, such as task='regression' or 'ranking'")
+        raise ValueError(f"y has {question} If they are numbers or relevances, name the task: task='regression' or 'ranking'")
     return task
 
 

@@ -19,6 +19,7 @@ from equimargin.own import OwnProblem
 from equimargin.own.data import problem_of
 from equimargin.proofs import Agreement, examine_solution, judge
 from equimargin.proofs.families.optimum import proven_optimum
+from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.solvers import SOLVERS, Limits, exact_optimum
 from narrow import present
 
@@ -95,6 +96,14 @@ def test_prove_of_any_reading_holds_the_exact_optimum(family: Any, monkeypatch: 
         for reading in ("fractions", "exact"):
             exact = present(proven_optimum(replace(entry, reading=reading).program(problem.data), lambda value: value).exact)
             assert Fraction(proven.lower) <= exact <= Fraction(proven.upper), (m, reading)
+
+
+def test_certificate_of_an_optimum_proven_in_floats_is_refused_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("equimargin.documents.ordinal.RATIONAL_ROWS", 0)
+    problem = implicit(levelled(0, 3, 8) | {"C": 1.0})
+    assert problem.optimum().is_known
+    with pytest.raises(ValueError, match=r"its optimum is proven in floats, .* no certificate"):
+        certificate_of_definition(problem)
 
 
 @pytest.mark.parametrize(("family", "squared"), [(implicit, False), (implicit_l2, True)])

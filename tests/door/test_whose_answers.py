@@ -15,16 +15,17 @@ import pytest
 
 from equimargin import compare
 from equimargin.compare import Comparison, Job
-from equimargin.formulations import REGISTRY, MarginProblem, classification, one_norm_classification, polynomial
+from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, classification, one_norm_classification, polynomial
 from equimargin.own import OwnFamily, family
 from equimargin.own.instances import check_own_formulation, check_own_solver
+from equimargin.own.plugins import load_shipped
 from equimargin.proofs import Agreement, Verdict
 from equimargin.proofs.families import OwnFormulation
 from equimargin.proofs.families.family import FAMILIES
 from equimargin.sameness import same
 from equimargin.solvers import SOLVERS, Needs, Status, solve
 from equimargin.solvers.interrupt import Quit, kept_from_quitting
-from equimargin.solvers.registry import Entry
+from equimargin.solvers.registry import Entry, solver
 from equimargin.testing import check_solver
 from narrow import as_a
 
@@ -53,6 +54,37 @@ def at_most_three_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make everything larger too large to declare."""
     for name in ("POINT_LIMIT", "FEATURE_ROW_LIMIT"):
         monkeypatch.setattr(f"equimargin.formulations.problem.limits.{name}", 3)
+
+
+@pytest.mark.parametrize("quits", QUITS)
+@pytest.mark.parametrize("part", ["families", "library", "reference", "name"])
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_solver_of_which_an_attribute_quits_is_refused_in_a_sentence(part: str, alone: bool, quits: Any) -> None:
+    attributes = {name: getattr(SOLVERS["smo"], name) for name in ("name", "algorithm", "families", "reference", "library")}
+    methods = {"refusal": lambda self, problem: None, "run": lambda self, problem, limits, start: None}
+    wrong = type("Wrong", (), {**attributes, **methods, part: property(lambda self: quits())})()
+    with pytest.raises(ValueError, match="a solver of the class Wrong has an attribute that cannot be read: Quit: it raises"):
+        compare(classification(X, Y, 1.0), solvers=wrong if alone else ["CLARABEL", wrong])
+
+
+@pytest.fixture
+def asks_first() -> Iterator[Any]:
+    """A function that enters a solver by when it asks to be the first."""
+
+    def entered(first: Any) -> None:
+        enter = solver("asks_first", algorithm="made for a test", families=("svm.soft",), needs=Needs(MarginProblem), first=first)
+        enter(lambda problem, limits: solve(problem, "smo", limits.tol))
+
+    yield entered
+    del SOLVERS["asks_first"]
+
+
+@pytest.mark.parametrize("quits", [*QUITS, lambda: 1 / 0])
+def test_a_solver_whose_first_fails_is_not_asked_before_others(asks_first: Any, quits: Any) -> None:
+    asks_first(lambda problem: quits())
+    problem = classification(X, Y, 1.0, polynomial(2, 1, 1))
+    assert solve(problem).solver == "smo"
+    assert compare(problem, solvers=["CLARABEL", "smo", "asks_first"]).agree
 
 
 @pytest.mark.parametrize("quits", QUITS)
@@ -165,6 +197,8 @@ def test_what_was_asked_for_and_is_for_no_family_is_left_out_with_a_reason() -> 
     assert [sentence.partition(", and compared is svm.soft")[0] for sentence in found.left_out] == wanted
     assert all(sentence in " ".join(str(found).split()) for sentence in wanted)
     assert found.to_dict()["left_out"] == list(found.left_out)
+    by_pattern = compare(problem, solvers=["CLARABEL", "sm*", "cutting_p*"]).left_out
+    assert by_pattern == ("cutting_plane is for rank.l1, and compared is svm.soft",)
     (alone,) = compare(problem, formulations=["svm.soft.primal"], solvers="smo").left_out
     assert alone == "svm.soft.primal is for backends, and none was asked for"
 
@@ -204,6 +238,32 @@ def test_two_runs_of_one_library_are_one_witness() -> None:
     usual = compare(problem)
     first = [j.evidence.run.library for j in usual.families[0].judgements if j.agreement is Agreement.AGREES]
     assert "CLARABEL" in first or usual.families[0].verdict is Verdict.AGREE
+
+
+def test_solvers_around_one_solver_are_one_witness() -> None:
+    wrapped = [entry(name, lambda problem, limits: solve(problem, "smo", limits.tol)) for name in ("first", "second", "third")]
+    found = compare(classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=wrapped).families[0]
+    assert found.count(Agreement.AGREES) == 3
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.reason.endswith("smo computed every answer that agrees: that is one witness")
+
+
+def test_a_solver_around_one_of_a_library_has_the_library_as_its_witness() -> None:
+    around = entry("around", lambda problem, limits: solve(problem, "linear_program", limits.tol), ("svm.onenorm",))
+    around = replace(around, needs=Needs(OneNormProblem))
+    found = compare(one_norm_classification(X, Y, 1.0), solvers=["HIGHS", around]).families[0]
+    assert {j.evidence.run.witness for j in found.judgements if j.agreement is Agreement.AGREES} == {"HIGHS"}
+
+
+@pytest.mark.parametrize(
+    ("id", "own"), [("one_norm_svm", {"y": [1, 0, 0, 1], "C": 1.0}), ("quantile", {"y": Y, "tau": 0.5, "penalty": 0.125})]
+)
+def test_a_shipped_solver_that_calls_highs_is_no_second_witness_beside_it(id: str, own: dict[str, Any]) -> None:
+    load_shipped()
+    problem = FAMILIES[id]({"X": X, **own, "y": np.array(own["y"])})
+    found = compare(problem, solvers=["HIGHS", f"{id}.highs"]).families[0]
+    assert {j.evidence.run.witness for j in found.judgements if j.agreement is Agreement.AGREES} == {"HIGHS"}
+    assert found.verdict is Verdict.UNDECIDED
 
 
 def test_the_page_names_the_rule_where_it_is_not_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:

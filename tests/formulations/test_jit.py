@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from numba.core import event
@@ -200,6 +201,17 @@ def test_no_kernel_is_compiled_without_the_time_for_it(monkeypatch: pytest.Monke
     assert told == [needed, needed]
     assert jit.seconds_foreseen() - before == pytest.approx(2 * needed)
     assert jit.seconds_to_compile(kernel) == 0.0
+
+
+def test_a_kernel_of_numbas_own_decorator_is_compiled_whatever_time_is_left() -> None:
+    @numba.njit
+    def theirs(x: int) -> int:
+        return x + 1
+
+    told, before = list[float](), jit.seconds_foreseen()
+    with jit.compiling_announced(told.append), jit.compiling_within(0.0):
+        assert theirs(1) == 2
+    assert (told, jit.seconds_foreseen()) == ([], before)
 
 
 def test_kept_code_is_loaded_whatever_time_is_left(kernels: Path, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ from equimargin.formulations import (
 from equimargin.own.plugins import load_shipped
 from equimargin.proofs.families.family import FAMILIES as FAMILIES_BROUGHT
 from equimargin.solvers import SOLVERS, Limits, Needs, Refusal, Solution, Status, exact_optimum, solve, solver
+from equimargin.solvers.solution import finished
 from equimargin.testing import FAMILIES, check_solver, margin_problems, sample_problem
 from places import HANG, ROOT, example
 
@@ -195,6 +196,19 @@ def test_auto_asks_the_next_where_a_solver_makes_no_progress_and_says_so(idle: l
     assert idle[0].has_successor
     assert solve(problem, "idle").status is Status.FINISHED  # asked for by its name it has no successor
     assert not idle[1].has_successor
+
+
+def test_auto_with_a_worse_successor_returns_the_run_of_its_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = ranking(LINE, [0, 1, 2])
+    good = replace(solve(problem), solver="good", status=Status.NUMERICAL_FAILURE, reason="it slipped", iterations=3)
+    bad = finished(problem, "bad", Point(beta=np.zeros(problem.m), alpha=np.zeros(problem.p)), Limits(1e-6), 0.0)
+    bad = replace(bad, status=Status.TIME_LIMIT, reason="it was late", iterations=4)
+    ran = [replace(SOLVERS["smo"], name=found.solver, function=lambda *_, found=found: found) for found in (good, bad)]
+    monkeypatch.setattr("equimargin.solvers.registry._automatic", lambda problem: iter(ran))
+    found = solve(problem)
+    assert (found.solver, found.status, found.iterations) == ("good", Status.NUMERICAL_FAILURE, 7)
+    assert found.point is good.point
+    assert found.reason == "good passed the problem to bad (it slipped); bad: it was late; the point is that of good"
 
 
 def test_auto_asks_the_next_within_the_time_limit(idle: list[Limits], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,7 +128,7 @@ def summary(families: Sequence[Family], planned: Sequence[int], seconds: float, 
     what = f"{len(families)} {'family' if len(families) == 1 else 'families'}: {counts}" if families else "nothing was compared"
     compiling = sum(j.evidence.run.compile_seconds or 0.0 for j in answers)
     time = f"{_about(seconds, 3)}{NO_BREAK}s"
-    time += f", {_about(compiling, 2)}{NO_BREAK}s of them compiling" if compiling > SHARE_OF_COMPILING * seconds else ""
+    time += f", {_about(compiling, 2)}{NO_BREAK}s of them compiling and loading" if compiling > SHARE_OF_COMPILING * seconds else ""
     if interrupted:
         return what, f"interrupted: {interrupted}; {len(judged)} of {sum(planned)} answers in {time}"
     return what, f"{len(answers)} answer{'s' * (len(answers) != 1)} in {time}"

@@ -64,7 +64,13 @@ def one_sided(d: Data) -> cp.Problem:
     return cp.Problem(cp.Maximize(cp.sum(u)), [d["X"].T @ cp.multiply(y, u) <= 1, y @ u == 0, u >= 0, u <= d["C"]])
 
 
-@one_norm_svm.solver("highs", algorithm="HiGHS on the program with w = p - q, through scipy", accuracy=1e-8, libraries=("scipy.optimize",))
+@one_norm_svm.solver(
+    "highs",
+    algorithm="HiGHS on the program with w = p - q, through scipy",
+    accuracy=1e-8,
+    libraries=("scipy.optimize",),
+    library="HIGHS",
+)
 def highs(d: Data) -> Data:
     """The w and b of HiGHS."""
     from scipy.optimize import linprog

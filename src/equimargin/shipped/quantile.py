@@ -67,7 +67,11 @@ def symmetric_box(d: Data) -> cp.Problem:
 
 
 @quantile.solver(
-    "highs", algorithm="HiGHS, as scikit-learn's QuantileRegressor poses it", accuracy=1e-8, libraries=("sklearn.linear_model",)
+    "highs",
+    algorithm="HiGHS, as scikit-learn's QuantileRegressor poses it",
+    accuracy=1e-8,
+    libraries=("sklearn.linear_model",),
+    library="HIGHS",
 )
 def highs(d: Data) -> Data:
     """The w and b of QuantileRegressor."""

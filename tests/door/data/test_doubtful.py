@@ -432,7 +432,7 @@ def test_load_one_value_without_a_task_is_refused(tmp_path: Path, content: str) 
 
 def test_compare_in_doubt_of_the_task_refuses_as_the_command(tmp_path: Path) -> None:
     X, three = np.arange(12.0).reshape(6, 2), [1, 2, 3, 1, 2, 3]
-    with pytest.raises(ValueError, match=r"y has 3 distinct whole numbers: classes .*Name the task, such as task='regression'"):
+    with pytest.raises(ValueError, match=r"y has 3 distinct whole numbers: classes \(keep two of them\), levels .*task='regression'"):
         compare(X, three)
     with pytest.raises(ValueError, match="y is 1 in all 6 rows, which is one class or a constant"):
         compare(X, np.ones(6))
