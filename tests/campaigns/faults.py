@@ -1119,8 +1119,8 @@ FAULTS = (
     Fault(
         "the first solver of a family is stopped",
         "src/equimargin/compare.py",
-        "not job.control and (job.formulation is not None or self.solved)",
-        "not job.control",
+        "return None if job.control or self._is_witness(job) else self.allowed",
+        "return None if job.control else self.allowed",
         ("brought",),
     ),
     Fault(
@@ -1344,8 +1344,8 @@ FAULTS = (
     Fault(
         "an own optimum below the family's",
         "proofs/referee/judgement.py",
-        "apart = max(own.lower - family.upper, family.lower - own.upper)",
-        "apart = max(own.lower - family.upper, 0.0)",
+        "else max(own.lower - family.upper, family.lower - own.upper)",
+        "else max(own.lower - family.upper, 0.0)",
         ("brought",),
     ),
     Fault(
@@ -1365,8 +1365,8 @@ FAULTS = (
     Fault(
         "roundings that excuse nothing",
         "proofs/referee/judgement.py",
-        "return apart > max(standard.S * max(standard.tol, admitted), explained)",
-        "return apart > standard.S * max(standard.tol, admitted)",
+        "standard.interval) > max(standard.S * max(standard.tol, admitted), explained)",
+        "standard.interval) > standard.S * max(standard.tol, admitted)",
         ("stated_rounding",),
     ),
     Fault(
@@ -1491,8 +1491,8 @@ FAULTS = (
     Fault(
         "a seeded mistake that nobody looks for",
         "src/equimargin/own/instances.py",
-        "differs = apart > max(DIFFERENT * max(own.interval.size, due.interval.size), problem.rounding(entry.id))",
-        "differs = apart > 1e7 * max(own.interval.size, due.interval.size)",
+        "differs = apart > max(DIFFERENT * due.interval.size, problem.rounding(entry.id))",
+        "differs = apart > 1e7 * due.interval.size",
         ("brought",),
     ),
     Fault(
