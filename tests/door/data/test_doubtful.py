@@ -575,6 +575,17 @@ def test_best_of_what_is_no_ranking_is_refused(tmp_path: Path) -> None:
         load(path, preferences=path, best="lowest")
 
 
+def test_path_lowest_best_has_metrics_of_relevances(tmp_path: Path) -> None:
+    rows = "".join(f"{at},{at * at % 5},{place},{query}\n" for query in (1, 2) for at, place in enumerate((1, 3, 2)))
+    path = write(tmp_path, f"a,b,place,qid\n{rows}")
+    worse = write(tmp_path, f"a,b,place,qid\n{rows.replace(',3,', ',4,')}", "worse.csv")
+    for metric, scores in (("precision@1", "1"), ("ndcg", r"(0\.[89]|1)")):
+        result = CliRunner().invoke(app, ["path", str(path), "--best", "lowest", "--validate", str(path), "--metric", metric])
+        assert re.search(rf"best {metric} {scores}", result.output), result.output
+    result = CliRunner().invoke(app, ["path", str(path), "--best", "lowest", "--validate", str(worse), "--metric", "ndcg"])
+    assert "as of labels above 3, the worst of rows.csv; choose another metric" in " ".join(result.output.split())
+
+
 def test_compare_lowest_best_gives_the_ranking_of_negated_labels(tmp_path: Path) -> None:
     rows = write(tmp_path, "a,b,rank\n1,2,1\n2,0,2\n3,1,3\n0,0,4\n")
     negated = write(tmp_path, "a,b,rank\n1,2,-1\n2,0,-2\n3,1,-3\n0,0,-4\n", "negated.csv")
