@@ -263,7 +263,12 @@ def new_points(X: Any, training: Features, names: tuple[str, ...] | None) -> Fea
     ------
     ValueError : no numbers, no matrix, or other columns than the training points have.
     """
-    points = canonical(X.astype(np.float64, copy=False)) if is_sparse(X) else reals(X, "X")
+    if is_sparse(X):
+        X = X.tocsr()
+        reals(X.data, "X")
+        points = canonical(X.astype(np.float64, copy=False))
+    else:
+        points = reals(X, "X")
     if points.ndim != 2 or points.shape[1] != training.shape[1]:
         raise ValueError(f"the points must be of shape (n, {training.shape[1]}), as the training points are, not {points.shape}")
     check_columns(X, names)

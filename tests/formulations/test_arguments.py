@@ -173,6 +173,10 @@ def test_what_else_takes_labels_and_costs_names_them_too() -> None:
         classification(X, SIGNS).with_cost("1")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^X must hold numbers, not 'a' at row 0, column 1$"):
         solve(classification(X, SIGNS)).decision_function(np.array([[0.0, "a"]], dtype=object))
+    for kind in (sparse.csr_array, sparse.csc_matrix, sparse.coo_array, sparse.lil_array):
+        with pytest.raises(ValueError, match="X must hold numbers, not "):
+            solve(classification(X, SIGNS)).decision_function(kind(X + 1j))
+        assert solve(classification(X, SIGNS)).decision_function(kind(X)).shape == (4,)
 
 
 class Table:

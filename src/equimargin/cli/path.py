@@ -288,14 +288,21 @@ def _validation(source: str, training: Data, problem: Problem, metric: str, how:
     """The rows of another file, in the features of the training rows, scaled as these are; refused where they are no use."""
     from scipy.sparse import csr_array
 
-    from equimargin.data import load
+    from equimargin.data import DataError, load
     from equimargin.formulations.numeric.arrays import dense, is_sparse
     from equimargin.selection.validation import metric_of
 
     data = load(source, like=training, **how)
     if is_sparse(data.X) != is_sparse(training.X):
         data = replace(data, X=csr_array(data.X) if is_sparse(training.X) else dense(data.X))
-    metric_of(problem, metric, data.y, data.qid)
+    try:
+        metric_of(problem, metric, data.y, data.qid)
+    except ValueError as reason:
+        worst = training.origin.worst
+        if worst is None or data.y.min() >= 0:
+            raise
+        above = f"labels above {worst:g}, the worst of {training.name}"
+        raise DataError(f"{data.name}: {reason}, as of {above}; choose another metric") from None
     return data.scaled(by=training) if scale else data
 
 

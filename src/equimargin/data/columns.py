@@ -132,6 +132,8 @@ def table_of(columns: Columns, request: Request) -> Table:
         if not rest:
             raise DataError(f"{columns.where}: all feature columns hold words; encode them ({columns.option('categorical', 'one-hot')})")
         roles, words = roles._replace(features=rest, dropped=sorted([*roles.dropped, *words])), set()
+    if request.categorical is not None:
+        _check_names_of_words(columns, roles.features, words)
     notes = (*columns.notes, *_notes(columns, roles, request.missing))
     ids = None if roles.id is None else _ids(columns, roles.id)
     columns, kept = _without_missing(columns, roles, request.missing)
@@ -190,8 +192,6 @@ class Reading:
 
 def _joined(columns: Columns, errors: Mapping[int, DataError], words: set[int], request: Request) -> DataError:
     """Return one error for all unusable columns, grouped by the option that decides."""
-    if len(errors) == 1:
-        return next(iter(errors.values()))
     places = sorted(errors)
     undecided = {
         f"words in {{}} ({columns.option('categorical', 'one-hot')}, codes or drop)": words if request.categorical is None else set(),
@@ -203,7 +203,10 @@ def _joined(columns: Columns, errors: Mapping[int, DataError], words: set[int], 
     parts = [what.format(", ".join(shown(columns.names[at]) for at in sorted(of))) for what, of in undecided.items() if of]
     others = [errors[at] for at in places if type(errors[at]) is DataError and not (at in words and request.categorical is None)]
     parts += [str(error).removeprefix(columns.where)[2:] for error in others]
-    return DataError(f"{columns.where}: {len(errors)} columns need a decision: {'; '.join(parts)}")
+    if len(errors) == len(parts) == 1:
+        return errors[places[0]]
+    what = f"{len(errors)} columns need a decision" if len(errors) > 1 else f"1 column needs {len(parts)} decisions"
+    return DataError(f"{columns.where}: {what}: {'; '.join(parts)}")
 
 
 def _roles(columns: Columns, request: Request) -> Roles:
@@ -388,9 +391,10 @@ def _weights(columns: Columns, at: int) -> NDArray[np.float64]:
 
 
 def _holds_words(columns: Columns, at: int, request: Request) -> bool:
-    """Return True for a feature of words alone, or of words in the data to be joined."""
-    if request.like is not None and request.like.origin.categories:
-        return columns.names[at] in request.like.origin.categories
+    """Return True for a feature of words alone; of rows that join other data, for one that holds words there."""
+    if request.like is not None:
+        known = request.like.origin
+        return columns.names[at] in (known.dropped if known.categorical == "drop" else known.categories)
     entries = columns.entries[at]
     if isinstance(entries, np.ndarray):
         return False
@@ -398,12 +402,24 @@ def _holds_words(columns: Columns, at: int, request: Request) -> bool:
     return _are_words(columns, present) and all(number(pointed(entry)) is None for entry in present)
 
 
+def _check_names_of_words(columns: Columns, features: list[int], words: set[int]) -> None:
+    """Refuse a feature of words with the name of another feature: further rows find their categories by that name."""
+    counts = Counter(columns.names[at] for at in features)
+    for at in sorted(words):
+        if counts[columns.names[at]] > 1:
+            name, drop = shown(columns.names[at]), columns.option("drop", f"column {at + 1}")
+            raise DataError(
+                f"{columns.where}: {counts[columns.names[at]]} features are named {name}, and one holds words to encode; "
+                f"give them different names, or drop one ({drop})"
+            )
+
+
 def _feature(columns: Columns, at: int, request: Request, is_words: bool) -> Encoded:
     """Return a feature as a column of numbers, or as those that encode its words."""
     name, fill = columns.names[at], request.missing == "mean"
     if not is_words or request.categorical is None:
         remedy = _feature_remedy(columns, at)
-        remedy += f", or encode words ({columns.option('categorical', 'one-hot')} or codes)" if is_words else ""
+        remedy += f", or encode words or leave them out ({columns.option('categorical', 'one-hot')}, codes or drop)" if is_words else ""
         return Encoded((name,), _floats(columns, at, remedy, fill)[:, np.newaxis], ())
     words, gaps = [named(entry) for entry in columns.entries[at]], columns.gaps(at)
     known = None if request.like is None else request.like.origin.categories.get(name)

@@ -31,7 +31,9 @@ class Origin:
     dropped : the columns left out.  left_out : how many rows were left out for a missing entry.  filled : how many entries were filled.
     means : (d,) what they were filled with.  notes : sentences about columns that somebody might have meant otherwise.
     categorical : how columns of words were encoded.  categories : the words of each, by its name, in the order of the encoding.
-    best : the end of a ranking's labels that is the best; where that is the lowest, y holds minus the labels.
+    best : the end of a ranking's labels that is the best.  worst : the highest label where the lowest is the best; y holds worst - label,
+        or with an infinite one the places of the labels.
+    numbered : whether 0: numbers the rows of a svmlight file, beside a precomputed kernel; it is no feature.
     question : what else the target may be where its task was guessed; empty where there is no doubt.
     """
 
@@ -48,6 +50,8 @@ class Origin:
     categorical: Categorical | None = None
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     best: Best | None = None
+    worst: float | None = None
+    numbered: bool = False
     question: str = ""
 
 
@@ -157,8 +161,9 @@ class Data:
             return ""
         name = "" if origin.target is None else f" `{origin.target}`"
         last = "the last column, " if origin.target_by == "last" else ""
-        if origin.best == "lowest":
-            values = f"{-self.y.max():g} to {-self.y.min():g}, the lowest is the best"
+        if origin.worst is not None:
+            worst = origin.worst if np.isfinite(origin.worst) else self.y.max()
+            values = f"{worst - self.y.max():g} to {worst - self.y.min():g}, the lowest is the best"
         elif self.classes is None:
             values = f"{self.y.min():g} to {self.y.max():g}"
         elif self.task == "ordinal":

@@ -23,7 +23,7 @@ from equimargin.data.loaded import Data, Origin
 from equimargin.data.pairs import pairs_of
 from equimargin.data.table import HowToRead, Request, Table
 from equimargin.data.tasks import TASKS, infer_task, open_question
-from equimargin.data.words import MISSING, DataError, integer, listed, number, shown
+from equimargin.data.words import MISSING, DataError, exact_integer, listed, number, shown
 
 CHOICES: Final = {
     "decimal": (".", ","),
@@ -41,6 +41,9 @@ ABOUT_ARRAYS: Final = ("target", "query", "weight", "drop", "missing", "na", *AB
 
 RANK_NAMES: Final = {"rank", "place", "position"}
 """Words in the name of a target, in lower case, whose lowest number is usually the best."""
+
+NAME_WORD: Final = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+"""A word in a name such as finish_rank, finishRank or RANK."""
 
 
 def load(
@@ -82,8 +85,8 @@ def load(
         among them, such as -999, is compared as a number.
     categorical : what becomes of columns that hold words alone: None refuses them; "one-hot" makes an indicator of every word, "codes" the
         place of the word in alphabetical order, from 0, and "drop" leaves them out.
-    best : "lowest" where 1 is the best label of a ranking, as of places in a race; y then holds minus the labels.  By default higher
-        labels are better.
+    best : "lowest" where 1 is the best label of a ranking, as of places in a race; y then holds the highest label minus the labels, 0 for
+        the last place.  By default higher labels are better.
 
     Returns
     -------
@@ -134,6 +137,9 @@ def _request(task: str | None, like: Data | None, ranked_by_pairs: bool, levels:
         if task not in (None, "ranking"):
             raise DataError(f"best is about the labels of a ranking, and the task is {task}; choose one of them")
         task = "ranking"
+        known = (like.origin.best or "highest") if like is not None else how["best"]
+        if how["best"] != known:
+            raise DataError(f"best is {how['best']!r}, and the {known} label is the best of the data that are joined; leave best out")
     for name in ("target", "weight", "best"):
         if ranked_by_pairs and how.get(name):
             raise DataError(f"preferences take the place of a target and of weights; leave {name} out")
@@ -195,6 +201,7 @@ def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
     if request.missing == "mean" and isinstance(X, np.ndarray):
         X, origin = _filled(where, X, columns, origin, None if like is None else like.origin.means)
     levels, classes, task = np.unique(y), None, request.task or _inferred_task(where, table)
+    best = request.best if like is None else like.origin.best
     if task == "classification":
         known = None if like is None else like.classes
         if known is None and len(levels) != 2:
@@ -206,12 +213,12 @@ def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
     elif task == "ordinal":
         classes = _levels(where, levels, request.levels) if like is None else like.classes
         y = _places(where, y, classes or ())
+    elif best == "lowest":
+        worst = float(y.max()) if like is None else like.origin.worst
+        y, origin = _rounded_labels(y, task, replace(origin, worst=worst))
     elif y.dtype == object:
         y, origin = _rounded_labels(y, task, origin)
-    best = request.best if like is None else like.origin.best
-    if best is not None:
-        y, origin = 0.0 - y if best == "lowest" else y, replace(origin, best=best)
-    return Data(name, X, y, table.qid, task, columns, table.first, classes, table.weight, origin=origin)
+    return Data(name, X, y, table.qid, task, columns, table.first, classes, table.weight, origin=replace(origin, best=best))
 
 
 def _inferred_task(where: str, table: Table) -> str:
@@ -234,7 +241,7 @@ def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool)
     origin, name = data.origin, data.origin.target or ""
     if request.task is None and data.task == "regression":
         origin = replace(origin, question=open_question(y, classes, levels))
-    elif data.task == "ranking" and origin.best is None and RANK_NAMES & {*re.split("[^a-z]+", name.lower())}:
+    elif data.task == "ranking" and origin.best is None and RANK_NAMES & {*map(str.lower, NAME_WORD.findall(name))}:
         origin = replace(origin, notes=(*origin.notes, f"the highest `{name}` is the best ({lowest} where 1 is)"))
     return replace(data, origin=origin)
 
@@ -248,7 +255,7 @@ def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[
             f"{where}: the labels are words ({listed(known)}), which have no order of their own; name them from the lowest to the highest "
             f"(levels, or --levels {example})"
         )
-    levels = list(ordered) if words else [integer(level) or number(level) for level in ordered] if ordered else known
+    levels = list(ordered) if words else [_level(level, known) for level in ordered] if ordered else known
     if len(levels) != len(known) or {*levels} != {*known}:
         raise DataError(f"{where}: the labels are {listed(known)}, and the levels {listed(ordered)}; name every label once, and no other")
     if len(levels) < 2:
@@ -256,14 +263,25 @@ def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[
     return tuple(levels)
 
 
+def _level(text: str, known: list[float]) -> float | None:
+    """The number that a level is, as an exact integer where a label is that."""
+    exact = exact_integer(text)
+    return exact if exact in known else number(text)
+
+
 def _rounded_labels(y: NDArray[Any], task: str, origin: Origin) -> tuple[NDArray[np.float64], Origin]:
-    """Return Python integers as float64, or their places if a ranking would lose pairs."""
+    """Return labels as float64, turned round if the lowest is the best, or their places if a ranking would lose pairs."""
     distinct, place = np.unique(y, return_inverse=True)
     rounded = y.astype(np.float64)
-    if task != "ranking" or len(distinct) == len(np.unique(rounded)):
+    if origin.worst is not None:
+        place = len(distinct) - 1 - place
+        with np.errstate(over="ignore"):
+            rounded = origin.worst - rounded
+    if task != "ranking" or (len(distinct) == len(np.unique(rounded)) and np.isfinite(rounded).all()):
         return rounded, origin
     note = f"labels from {distinct[0]} to {distinct[-1]} are ranked by their order, as float64 does not distinguish them"
-    return place.astype(np.float64), replace(origin, notes=(*origin.notes, note))
+    worst = None if origin.worst is None else np.inf
+    return place.astype(np.float64), replace(origin, worst=worst, notes=(*origin.notes, note))
 
 
 def _places(where: str, y: NDArray[Any], levels: tuple[float | str, ...]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.words import plain, shown
+from equimargin.data.words import exact_integer, plain, shown
 
 TASKS: Final = ("classification", "regression", "ranking", "ordinal")
 """Tasks of data."""
@@ -22,7 +22,7 @@ EXACT_INTEGERS: Final = 2.0**53
 
 
 def exact_labels(labels: Iterable[str | float], y: NDArray[np.float64]) -> NDArray[Any]:
-    """Return labels as float64, or as Python integers if float64 rounds one of them.
+    """Return labels as float64, or as Python integers if all are written in digits and float64 rounds one of them.
 
     Parameters
     ----------
@@ -34,15 +34,18 @@ def exact_labels(labels: Iterable[str | float], y: NDArray[np.float64]) -> NDArr
     Raises
     ------
     ValueError
-        If two different labels are equal in float64 and not all labels are whole numbers; the message is a predicate of the target.
+        If two different labels are equal in float64 and not all labels are whole numbers in digits; the message is a predicate of the
+        target.
     """
     if not (np.abs(y) >= EXACT_INTEGERS).any():
         return y
-    exact = [Decimal(label) for label in labels]
+    written = list(labels)
+    exact = [Decimal(label) for label in written]
     if all(label == value for label, value in zip(exact, y.tolist(), strict=True)):
         return y
-    if all(label == label.to_integral_value() for label in exact):
-        return np.array([int(label) for label in exact], dtype=object)
+    integers = [exact_integer(str(label)) for label in written]
+    if None not in integers:
+        return np.array(integers, dtype=object)
     known: dict[float, Decimal] = {}
     for label, value in zip(exact, y.tolist(), strict=True):
         if known.setdefault(value, label) != label:

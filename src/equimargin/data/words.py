@@ -45,6 +45,12 @@ def integer(text: str) -> int | None:
     return value if -(2**63) <= value < 2**63 else None
 
 
+def exact_integer(text: str) -> int | None:
+    """The integer of any size within float64 that a text is in digits, or None: 7.0 is one, 1e23 is none."""
+    match = re.fullmatch(r"([-+]?[0-9]{1,309})(?:\.0*)?", text)
+    return None if match is None else int(match[1])
+
+
 def whole_number(text: str) -> int | None:
     """The integer of 64 bits that a text is, or None: 7.0 is one, too."""
     return integer(re.sub(r"\.0*$", "", text))

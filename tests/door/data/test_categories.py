@@ -87,6 +87,17 @@ def test_load_names_all_columns_that_need_a_decision(tmp_path: Path) -> None:
         load(write(tmp_path, "a;b;y\n1,5;2,5;1\n3,5;1,5;2\n"))
 
 
+def test_load_one_column_names_all_its_decisions(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as refusal:
+        load(write(tmp_path, "w,a,y\nx,1,1\n,2,2\nz,3,1\n"))
+    decisions = "words in 'w' (--categorical one-hot, codes or drop); missing entries in 'w' (--missing drop, or mean for features)"
+    assert str(refusal.value).endswith(f": 1 column needs 2 decisions: {decisions}")
+    with pytest.raises(DataError, match=r"line 2, column 'w': 'x' is .* \(--categorical one-hot, codes or drop\)$"):
+        load(write(tmp_path, "w,a,y\nx,1,1\nz,3,2\n"))
+    with pytest.raises(DataError, match=r"1 column needs 2 decisions: missing entries in 'a' .*; decimal commas in 'a' \(--decimal ,\)$"):
+        load(write(tmp_path, "a;y\n1,5;1\n;3\n2,5;2\n"))
+
+
 def test_load_a_bad_entry_is_named_before_a_missing_one(tmp_path: Path) -> None:
     for missing in (None, "drop", "mean"):
         with pytest.raises(DataError, match="line 3, column 'a': 'oops' is not a finite number; correct it"):
@@ -120,6 +131,27 @@ def test_load_further_rows_have_the_categories_of_the_first(tmp_path: Path) -> N
     assert load(write(tmp_path, "a,w,y\n1,green,0\n"), like=first).X.tolist() == [[0, 1, 0, 1]]
     with pytest.raises(DataError, match="line 2, column 'w': 'pink' is none of the categories 'blue', 'green', 'red'"):
         load(write(tmp_path, "a,w,y\n1,pink,0\n"), like=first)
+
+
+def test_load_words_in_columns_that_held_numbers_are_refused(tmp_path: Path) -> None:
+    words = write(tmp_path, "a,b,y\nred,1,0\nblue,2,1\n", "words.csv")
+    first = load(write(tmp_path, "a,b,y\n1,2,0\n2,3,1\n"), categorical="codes")
+    with pytest.raises(DataError, match="line 2, column 'a': 'red' is not a finite number"):
+        load(words, like=first, categorical="codes")
+    numbers = "a,b,y\n1,2,0\n2,3,1\n"
+    dropped = load(words, categorical="drop")
+    assert load(write(tmp_path, numbers), like=dropped).X.tolist() == [[2], [3]]
+    kept = load(write(tmp_path, numbers), categorical="drop")
+    with pytest.raises(DataError, match="line 2, column 'a': 'red' is not a finite number"):
+        load(words, like=kept, categorical="drop")
+
+
+def test_load_words_in_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    for row in ("u,v", "u,2"):
+        path = write(tmp_path, f"a,a,y\n{row},0\nx,3,1\n".replace("x,3", "x,z" if row == "u,v" else "x,3"))
+        with pytest.raises(DataError, match=r": 2 features are named 'a', and one holds words .* \(--drop 'column 1'\)$"):
+            load(path, header=True, categorical="codes")
+        assert load(path, header=True, categorical="codes", drop="column 2").origin.categories == {"a": ("u", "x")}
 
 
 def test_load_too_many_words_for_indicators_are_refused(tmp_path: Path) -> None:

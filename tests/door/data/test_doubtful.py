@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from equimargin.data import DataError, load
 from equimargin.data.words import MISSING
 from equimargin.estimators import MarginRanker, OneNormRanker
 from equimargin.formulations import ranking
-from equimargin.metrics import concordance
+from equimargin.metrics import average_precision, concordance
 from narrow import present
 
 WORDS = sorted({*MISSING} - {""})
@@ -499,9 +500,59 @@ def test_load_ranks_tell_which_end_is_the_best(tmp_path: Path, name: str) -> Non
     assert load(path, task="ranking").describe().endswith(f"; the highest `{name}` is the best (--best lowest where 1 is)")
     assert "best" not in load(path, task="ranking", best="highest").describe()
     back = load(path, best="lowest")
-    assert (back.task, back.y.tolist()) == ("ranking", [-1, -2, -4])
+    assert (back.task, back.y.tolist()) == ("ranking", [3, 2, 0])
     assert f"target `{name}` (the last column, 1 to 4, the lowest is the best)" in back.describe()
     assert "best" not in load(write(tmp_path, "a,crank\n1,1\n2,2\n"), task="ranking").describe()
+
+
+@pytest.mark.parametrize(("name", "told"), [("finishRank", True), ("PageRank", True), ("RANK", True), ("rankle", False), ("Crank", False)])
+def test_load_words_of_a_name_in_any_case_tell_ranks(tmp_path: Path, name: str, told: bool) -> None:
+    assert ("is the best" in load(write(tmp_path, f"a,{name}\n1,1\n2,2\n"), task="ranking").describe()) == told
+
+
+def test_load_lowest_best_keeps_labels_from_0_on(tmp_path: Path) -> None:
+    first = load(write(tmp_path, "a,place\n1,0\n2,2\n3,1\n"), best="lowest")
+    more = load(write(tmp_path, "a,place\n1,1\n2,0\n", "more.csv"), like=first)
+    assert (first.y.tolist(), more.y.tolist()) == ([2, 0, 1], [1, 2])
+    assert "(the last column, 0 to 2, the lowest is the best)" in first.describe()
+    assert "(0 to 1, the lowest is the best)" in more.describe()
+    assert average_precision([1, 0, 0], [3, 1, 2]).mean == average_precision(
+        load(write(tmp_path, "a,place\n1,0\n2,1\n3,1\n"), best="lowest").y, [3, 1, 2]
+    ).mean
+
+
+@pytest.mark.parametrize("labels", [["0.001", "0.002", "1e16"], ["1e308", "-1e308", "0"], [str(2**53), str(2**53 + 1), "0"]])
+def test_load_lowest_best_ranks_by_places_what_float64_would_round(tmp_path: Path, labels: list[str]) -> None:
+    text = "".join(f"{at},{label}\n" for at, label in enumerate(labels))
+    path = write(tmp_path, f"a,y\n{text}")
+    first = load(path, best="lowest")
+    for y in (first.y, load(path, like=first).y):
+        assert sorted(y.tolist()) == [0, 1, 2]
+        assert np.argsort(-y).tolist() == sorted(range(3), key=lambda at: Fraction(labels[at]))
+
+
+def test_load_best_against_the_data_that_are_joined_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,y\n1,1\n2,2\n")
+    for best, other in (("lowest", "highest"), ("highest", "lowest"), (None, "lowest")):
+        first = load(path, task="ranking", best=best)  # type: ignore[arg-type]
+        with pytest.raises(DataError, match=f"best is '{other}', and the {best or 'highest'} label is the best of the data"):
+            load(path, like=first, best=other)  # type: ignore[arg-type]
+        assert load(path, like=first, best=best).y.tolist() == first.y.tolist()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("labels", [("1e23", "1e300", "2"), ("1.5e17", "3e16", "12345678901234567891")])
+def test_load_labels_in_powers_of_10_are_floats(tmp_path: Path, labels: tuple[str, ...]) -> None:
+    path = write(tmp_path, "a,y\n" + "".join(f"{at},{label}\n" for at, label in enumerate(labels)))
+    back = load(path, task="ordinal")
+    assert set(map(type, back.classes or ())) == {float}
+    levels = sorted(labels, key=float)
+    assert load(path, levels=levels).y.tolist() == back.y.tolist() == [levels.index(label) for label in labels]
+
+
+def test_load_levels_of_20_digits_are_exact(tmp_path: Path) -> None:
+    labels = ["12345678901234567891", "12345678901234567890", "7"]
+    path = write(tmp_path, "a,y\n" + "".join(f"{at},{label}\n" for at, label in enumerate(labels)))
+    assert load(path, levels=labels).y.tolist() == [0, 1, 2]
 
 
 @given(labels=TIMES, kind=st.sampled_from(["csv", "svmlight"]))
@@ -522,6 +573,17 @@ def test_best_of_what_is_no_ranking_is_refused(tmp_path: Path) -> None:
         load(path, best="first")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="preferences take the place of a target and of weights; leave best out"):
         load(path, preferences=path, best="lowest")
+
+
+def test_path_lowest_best_has_metrics_of_relevances(tmp_path: Path) -> None:
+    rows = "".join(f"{at},{at * at % 5},{place},{query}\n" for query in (1, 2) for at, place in enumerate((1, 3, 2)))
+    path = write(tmp_path, f"a,b,place,qid\n{rows}")
+    worse = write(tmp_path, f"a,b,place,qid\n{rows.replace(',3,', ',4,')}", "worse.csv")
+    for metric, scores in (("precision@1", "1"), ("ndcg", r"(0\.[89]|1)")):
+        result = CliRunner().invoke(app, ["path", str(path), "--best", "lowest", "--validate", str(path), "--metric", metric])
+        assert re.search(rf"best {metric} {scores}", result.output), result.output
+    result = CliRunner().invoke(app, ["path", str(path), "--best", "lowest", "--validate", str(worse), "--metric", "ndcg"])
+    assert "as of labels above 3, the worst of rows.csv; choose another metric" in " ".join(result.output.split())
 
 
 def test_compare_lowest_best_gives_the_ranking_of_negated_labels(tmp_path: Path) -> None:

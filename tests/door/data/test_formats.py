@@ -46,6 +46,21 @@ def test_load_a_precomputed_kernel_of_libsvm(tmp_path: Path) -> None:
     assert load(write(tmp_path, shuffled, "other.txt")).X.shape == (6, 7)
 
 
+def test_load_further_rows_of_a_precomputed_kernel_have_any_number(tmp_path: Path) -> None:
+    K = np.array([[2.0, 1, 0], [1, 3, 0], [0, 0, 1]])
+    first = load(write(tmp_path, gram_text(K, [1, -1, 1]), "rows.txt"))
+    for text in ("1 0:7 1:4 2:5\n-1 0:0 1:6\n", "1 1:4 2:5\n-1 1:6\n"):
+        assert load(write(tmp_path, text, "more.txt"), like=first).X.tolist() == [[4, 5, 0], [6, 0, 0]]
+    assert np.array_equal(load(tmp_path / "rows.txt", like=first).X, K)
+
+
+def test_load_a_first_feature_that_counts_rows_is_one_without_a_kernel(tmp_path: Path) -> None:
+    K, y = np.array([[2.0, 1], [1, 3]]), [1, 2]
+    ranking = load(write(tmp_path, gram_text(K, y).replace(" 0:", " qid:1 0:"), "rows.txt"))
+    assert (ranking.task, ranking.X.shape) == ("ranking", (2, 3))
+    assert load(write(tmp_path, gram_text(np.array([[2.0, 1], [5, 3]]), y), "rows.txt")).X.shape == (2, 3)
+
+
 def test_load_says_which_line_counts_features_from_0(tmp_path: Path) -> None:
     rows = "1 1:2 2:3\n# a remark\n\n-1 1:5 2:1\n1 0:4 1:2\n-1 2:1\n"
     back = load(write(tmp_path, rows, "rows.svm"))
@@ -100,6 +115,15 @@ def test_load_quotes_of_both_kinds_enclose_fields(
     assert (back.columns, back.origin.target, back.classes) == (tuple(names), "label", ("no", "yes"))
     if mark != " " and not any(sign in name for name in names for sign in ",;"):
         assert load(path, header=True).columns == tuple(names)
+
+
+def test_load_the_quote_is_that_which_splits_all_rows_alike(tmp_path: Path) -> None:
+    back = load(write(tmp_path, "a,w,y\n1,'x',0\n2,\"b, c\",1\n"), categorical="codes")
+    assert back.X.shape == (2, 2)
+    back = load(write(tmp_path, "a,w,y\n1,x,0\n2,z,1\n3,'b, c',1\n"), categorical="codes")
+    assert back.origin.categories == {"w": ("b, c", "x", "z")}
+    with pytest.raises(DataError, match="line 3: the row has 4 fields and the first row 3"):
+        load(write(tmp_path, "a,w,y\n1,'x',0\n2,b, c,1\n"), categorical="codes")
 
 
 def test_load_apostrophes_within_fields_are_no_quotes(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import io
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -93,6 +94,23 @@ def _seen_separator(text: str, decimal: str) -> str:
 
 
 def _records(where: str, text: str, separator: str) -> Records:
+    """Split a text into rows by the first quote with which they have equally many fields.
+
+    Raises
+    ------
+    DataError : as in `_split`, with the first quote.
+    """
+    likely, *others = _quotes(text, separator)
+    try:
+        return _split(where, text, separator, likely)
+    except DataError:
+        for other in others:
+            with suppress(DataError):
+                return _split(where, text, separator, other)
+        raise
+
+
+def _split(where: str, text: str, separator: str, quote: str) -> Records:
     """Tell rows from remarks and split them into fields.
 
     Raises
@@ -115,7 +133,7 @@ def _records(where: str, text: str, separator: str) -> Records:
             within = True
             yield " ".join(REMARK.sub("", left).split()) + "\n" if separator == " " else left
 
-    reader = csv.reader(source(), delimiter=separator, quotechar=_quote(text, separator), strict=True)
+    reader = csv.reader(source(), delimiter=separator, quotechar=quote, strict=True)
     try:
         for fields in reader:
             within = False
@@ -131,13 +149,15 @@ def _records(where: str, text: str, separator: str) -> Records:
     return Records(lines, list(zip(*rows, strict=True)), fitting[-1] if fitting else None, list(remarks))
 
 
-def _quote(text: str, separator: str) -> str:
-    """Return the quote of the fields: single if it encloses one in the first two rows."""
+def _quotes(text: str, separator: str) -> list[str]:
+    """Return the quotes that may enclose fields: a single one first if it encloses one in the first two rows, last if in others."""
     rows = (line for line in io.StringIO(text, newline=None) if line.strip() and not line.lstrip().startswith("#"))
     first = list(islice(rows, 2))
     mark = r"\s" if separator == " " else re.escape(separator)
-    single = re.compile(rf"(?:^|{mark})\s*'[^']*'\s*(?:{mark}|$)")
-    return "'" if any(map(single.search, first)) and not any('"' in line for line in first) else '"'
+    single = re.compile(rf"(?:^|{mark})[^\S\n]*'[^'\n]*'[^\S\n]*(?:{mark}|$)", re.MULTILINE)
+    if any(map(single.search, first)) and not any('"' in line for line in first):
+        return ["'", '"']
+    return ['"', "'"] if single.search(text) else ['"']
 
 
 def _fields(line: str, separator: str) -> list[str]:

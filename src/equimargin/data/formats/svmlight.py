@@ -60,11 +60,12 @@ def read_svmlight(file: File, request: Request) -> Table:
     if X.nnz == 0:
         raise DataError(f"{where}: no row holds an index:value; supply at least one feature")
     notes = ["read as svmlight (--sep reads a table)"] if file.suffix in TABLE_SUFFIXES else []
-    if like is None and _is_precomputed(X):
-        X = X[:, 1:]
-        notes.append("0: numbers the rows, as LIBSVM has it beside a precomputed kernel (--kernel precomputed)")
-        return Table(X.toarray(), _exact_labels(where, text, y), None, first=1, origin=Origin(target_by="format", notes=tuple(notes)))
-    least = int(X.indices.min() > 0)
+    numbered = not queries and _is_precomputed(X) if like is None else like.origin.numbered
+    if numbered:
+        X.data[X.indices == 0] = 0.0
+        X.eliminate_zeros()
+        notes += ["0: numbers the rows, as LIBSVM has it beside a precomputed kernel (--kernel precomputed)"] if like is None else []
+    least = int(numbered or X.indices.min() > 0)
     first = least if like is None or like.first is None else like.first
     if like is not None and least < first:
         raise DataError(f"{where}: features are counted from 0 and those of {like.name} from 1; count them from the same")
@@ -72,20 +73,23 @@ def read_svmlight(file: File, request: Request) -> Table:
         notes.append(f"features are counted from 0, because line {_first_line_with_zero(text)} has a feature 0")
     X.indices -= first
     X.resize(X.shape[0], max(X.shape[1] - first, 0 if like is None else like.X.shape[1]))
-    dense = np.count_nonzero(X.data) >= SPARSE_BELOW * X.shape[0] * X.shape[1]
+    dense = numbered or np.count_nonzero(X.data) >= SPARSE_BELOW * X.shape[0] * X.shape[1]
     return Table(
         X.toarray() if dense else _compact(X),
         _exact_labels(where, text, y),
         qid if queries else None,
         first=first,
-        origin=Origin(target_by="format", query="qid" if queries else None, notes=tuple(notes)),
+        origin=Origin(target_by="format", query="qid" if queries else None, notes=tuple(notes), numbered=numbered),
     )
 
 
 def _is_precomputed(X: Any) -> bool:
-    """Return True if the first of m + 1 columns numbers the rows, as LIBSVM has it."""
+    """Return True if the first of m + 1 columns numbers the rows, as LIBSVM has it, and the others are a symmetric matrix."""
     m = X.shape[0]
-    return X.shape[1] == m + 1 and np.array_equal(X[:, [0]].toarray().ravel(), np.arange(1.0, m + 1))
+    if X.shape[1] != m + 1 or not np.array_equal(X[:, [0]].toarray().ravel(), np.arange(1.0, m + 1)):
+        return False
+    K = X[:, 1:].toarray()
+    return np.allclose(K, K.T, atol=1e-8 * float(np.abs(K).max()))
 
 
 def _first_line_with_zero(text: bytes) -> int:
