@@ -29,12 +29,13 @@ INTRODUCTION = """# Leaderboard of trust
 
 How fast are packages for support vector machines, and how far are their models from the optimum? Every package solves the same problems at
 three tolerances of its own. Its model is read, its objective is computed anew with every rounding counted, and set against the proven
-interval of the optimum. What a package prints or returns as its status is not believed. `make leaderboard` remakes this page.
+interval of the optimum. What a package prints or returns as its status is not believed. `make leaderboard` remakes this
+page where nobody else is at work.
+"""
 
+METHOD = """
 The linear problems are ½‖w‖² + C Σ loss(1 − yᵢ w·xᵢ), with a last column of ones in place of a bias; those of the kernel are
-½‖f‖² + C Σ max(0, 1 − yᵢ(f(xᵢ) + b)). Times are CPU seconds on one processor, without reading data or putting them into the form that a
-package asks for. A problem that a package does not solve to the accuracy of a column, at any of its tolerances, counts as {seconds:g} s.
-A time in a table is the geometric mean over the problems, with a shift of a millisecond. The order is that of the times within {ranked:g}.
+½‖f‖² + C Σ max(0, 1 − yᵢ(f(xᵢ) + b)).
 
 A distance is a share of the optimum: 0.01 is one per cent above it. *Failures* counts the problems on which a package came to no model at
 some tolerance, and *false words* those on which it says what is not so, both listed at the end. *Furthest at its tightest* is the largest
@@ -44,6 +45,12 @@ Options of every package are in one table, `benchmarks/trust/packages.toml`; wha
 a package are asked to correct their entry by a pull request: change it there, and say in the request what
 `make leaderboard ARGS='--packages NAME --page build'` printed before and after. Packages whose kernel machines approximate the kernel, such
 as Snap ML's, take the linear problems only.
+"""
+
+TIMES = """
+Times are CPU seconds on one processor, without reading data or putting them into the form that a package asks for. A problem that a package
+does not solve to the accuracy of a column, at any of its tolerances, counts as {seconds:g} s. A time in a table is the geometric mean over
+the problems, with a shift of a millisecond. The order is that of the times within {ranked:g}.
 """
 
 
@@ -203,7 +210,7 @@ def middle(points: list[tuple[float, float]]) -> tuple[float, float]:
 def written(folder: Path, entries: list[Package], results: list[Judged], limit: float) -> None:
     """Write the page and its picture."""
     draw(results, entries, folder / PICTURE)
-    lines = [INTRODUCTION.format(seconds=limit, ranked=RANKED), circumstances(entries, results)]
+    lines = [INTRODUCTION + METHOD + TIMES.format(seconds=limit, ranked=RANKED), circumstances(entries, results)]
     lines.append(f"![CPU seconds against the proven distance above the optimum, a line for each package]({PICTURE})")
     for problem in TITLES:
         lines += table(results, problem, limit)

@@ -190,8 +190,8 @@ def ended(status: int) -> str:
 def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float, processor: int) -> Iterator[Run]:
     """All runs of a package, the loosest tolerance first; one that failed is not tried at a tighter tolerance.
 
-    folder : of models and answers. What was answered there before is not asked again. Crashes, and fits that waited for their processor,
-    are not kept: they say more of the machine than of the package.
+    folder : of models and answers. What was answered there before is not asked again, if the answer `is_sound`. Crashes, and fits that
+    waited for their processor, are not kept: they say more of the machine than of the package.
 
     Raises
     ------
@@ -219,18 +219,24 @@ def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float,
 def answered(worker: Worker, request: Mapping[str, Any]) -> dict[str, Any]:
     """Take the answer to a request from its folder, or ask for it."""
     before = Path(request["file"] + ".json")
-    if before.is_file():
-        kept: dict[str, Any] = json.loads(before.read_text(encoding="utf-8"))
-        return kept
+    if before.is_file() and is_sound(kept := json.loads(before.read_text(encoding="utf-8"))):
+        return dict(kept)
     try:
         answer = worker.asked(request)
     except Crash as crash:
         return {"failure": str(crash), "said": worker.said()}
     if "failure" in answer:
         answer["said"] = worker.said()
-    if share(answer.get("seconds", 0.0), answer.get("wall", 0.0)) <= LIMIT_SHARE:
+    if is_sound(answer):
         before.write_text(json.dumps(answer), encoding="utf-8")
     return answer
+
+
+def is_sound(answer: Mapping[str, Any]) -> bool:
+    """Return True if an answer may be taken again: a failure with its process's words, or a fit whose seconds show that it hardly waited."""
+    if "failure" in answer:
+        return "said" in answer
+    return "wall" in answer and share(answer["seconds"], answer["wall"]) <= LIMIT_SHARE
 
 
 def said(run: Run) -> str:

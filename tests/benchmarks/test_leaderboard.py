@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import re
 import sys
@@ -160,6 +161,21 @@ def test_a_fit_that_waited_is_not_kept(modules: dict[str, Any], brought: Any, tm
     assert runs.answered(worker, request)["wall"] == 1.04
 
 
+@pytest.mark.parametrize(
+    "kept", [{"seconds": 1.0}, {"seconds": 1.0, "wall": 1.2}, {"failure": "RuntimeError: disk full"}], ids=["no wall", "waited", "no words"]
+)
+def test_an_answer_kept_without_what_shows_that_it_is_sound_is_asked_again(
+    kept: dict[str, Any], modules: dict[str, Any], tmp_path: Path
+) -> None:
+    class Answers:
+        def asked(self, request: Any) -> dict[str, Any]:
+            return {"seconds": 1.0, "wall": 1.0}
+
+    request = {"file": str(tmp_path / "one.npz")}
+    (tmp_path / "one.npz.json").write_text(json.dumps(kept), encoding="utf-8")
+    assert modules["runs"].answered(Answers(), request) == {"seconds": 1.0, "wall": 1.0}
+
+
 @pytest.fixture(scope="module")
 def answered(modules: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A run whose file has a good model, the problem, and its optimum."""
@@ -209,7 +225,8 @@ def test_a_model_of_another_size_or_that_is_not_finite_is_a_failure(answered: An
 def test_the_published_page_is_of_the_tool_and_of_packages_that_work(modules: dict[str, Any]) -> None:
     """On every kind of problem each package came to a model at least once."""
     page, text = modules["page"], (ROOT / "docs" / modules["page"].NAME).read_text(encoding="utf-8")
-    assert text.startswith(page.INTRODUCTION.format(seconds=10, ranked=page.RANKED))
+    assert text.startswith(page.INTRODUCTION)
+    assert page.METHOD in text
     assert re.search(r"^\*Measured on \d+ \w+ \d{4}, \w+, Python [\d.]+, load [\d.]+ on \d+ processors: ", text, re.MULTILINE)
     problems = [int(number) for number in re.findall(r"^(\d+) problems; ", text, re.MULTILINE)]
     tables = [part.split("\n## ")[0] for part in text.split(" problems; ")[1:]]
@@ -217,6 +234,16 @@ def test_the_published_page_is_of_the_tool_and_of_packages_that_work(modules: di
         failures = [int(line.split(" | ")[5]) for line in table.splitlines() if re.match(r"\| \d", line)]
         assert len(failures) > 4
         assert max(failures) < number
+
+
+def test_the_published_page_of_a_loaded_machine_has_no_times(modules: dict[str, Any]) -> None:
+    """The tool itself makes a load of one a processor."""
+    page, text = modules["page"], (ROOT / "docs" / modules["page"].NAME).read_text(encoding="utf-8")
+    (circumstances,) = re.findall(r"load ([\d.]+) on (\d+) processors: ", text)
+    load, processors = map(float, circumstances)
+    has_times = page.PICTURE in text or re.search(r"\d m?s\b", text) is not None
+    assert has_times == (load <= processors)
+    assert has_times == (page.TIMES.format(seconds=10, ranked=page.RANKED) in text)
 
 
 def test_the_page_ranks_by_time_and_counts_a_problem_that_is_not_solved_as_the_limit(answered: Any, modules: dict[str, Any]) -> None:

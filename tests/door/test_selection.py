@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, pairwise
@@ -45,7 +46,7 @@ from equimargin.metrics import (
 from equimargin.selection.along_path import Curve, NothingToChoose, best, score_along
 from equimargin.selection.costs import cost_grid
 from equimargin.selection.grids import folds_of, grid
-from equimargin.selection.roc import roc_frontier
+from equimargin.selection.roc import Frontier, roc_frontier
 from equimargin.solvers import OneNormPath, RegularizationPath, regularization_path, solve
 from equimargin.solvers.path.result import Alphas
 
@@ -706,6 +707,29 @@ def test_the_frontier_of_rates_is_the_hull_of_what_all_lambdas_and_thresholds_re
     assert (np.diff(slopes) < 0).all()
     assert (frontier.intervals[:, 0] <= frontier.lambdas).all()
     assert (frontier.lambdas <= frontier.intervals[:, 1]).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_frontier_has_the_fewest_errors_of_all_levels_and_zero_has_more(seed: int) -> None:
+    """P section 6: a decision on zero "can still be improved by observing the generated ROC curve at each level"."""
+    rng = np.random.default_rng(seed)
+    positive = np.arange(20) % 2 > 0
+    X, X_new = (rng.normal(size=(20, 2)) + positive[:, None] for _ in range(2))
+    path = regularization_path(ranking(X, positive * 1.0, kernel=linear()), 1e-2)
+    frontier = roc_frontier(path, X_new, positive * 1.0)
+
+    def errors(f: Array, threshold: float) -> int:
+        return int(((f > threshold) != positive).sum())
+
+    def fewest(found: Frontier) -> int:
+        corners = zip(found.lambdas.tolist(), found.thresholds.tolist(), strict=True)
+        return min(errors(path.decision_function(X_new, lam), threshold) for lam, threshold in corners)
+
+    spans = [span for ends in pairwise(path.lambdas[path.lambdas > 0].tolist()) for span in pairwise(swaps(path, X_new, *ends))]
+    levels = [path.decision_function(X_new, (high + low) / 2) for high, low in spans if high - low > 1e-8 * high]
+    least = min(errors(f, threshold) for f in levels for threshold in [-np.inf, *f.tolist()])
+    assert fewest(frontier) == least < min(errors(f, 0.0) for f in levels)
+    assert fewest(replace(frontier, thresholds=np.zeros(len(frontier)))) > least, "a frontier that decides on zero is found out"
 
 
 def test_roc_thresholds_are_of_decision_values_with_their_bias() -> None:

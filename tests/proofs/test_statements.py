@@ -65,9 +65,8 @@ UNIVERSAL = {
     "P.5.3.total": "any number of pairs",
     "P.5.1.alpha": "any ranking, solved anew at a large lambda",
     "P.4.size": "any relevances",
-    "P.figure1": "any number",
+    "P.figure2": "any graph",
     "P.3.ties": "any relevances and scores",
-    "P.6.roc": "any classes and scores",
     "T.5.3.map": "any grades",
     "P.6.size": "any relevances",
 }

@@ -1,62 +1,39 @@
-"""Document P around its path: graphs, ties, boundaries, other methods, and sizes of systems."""
+"""Document P around its path: graphs, ties, other methods, and sizes of systems."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations, product
 from random import Random
 
-from equimargin.proofs.claims.instances import Vector, dot, minus, points
+from equimargin.proofs.claims.instances import Vector, points
 from equimargin.proofs.claims.statement import statement
 from equimargin.proofs.claims.statements.paths import Levels, levels
-from equimargin.proofs.claims.statements.rankings import incidence, labelled, multiplied, rank, transposed
-
-
-@dataclass(frozen=True)
-class Steps:
-    """A number, and how far it is moved to both sides."""
-
-    u: Fraction
-    step: int
-
-
-def _steps(random: Random) -> Steps:
-    """Draw a number near 1, where the hinge bends, or further away."""
-    return Steps(Fraction(random.randint(-12, 16), 2), random.randint(1, 3))
-
-
-@statement("P.figure1", _steps)
-def the_hinge_is_piecewise_linear_and_the_square_is_not(at: Steps) -> bool:
-    """Second differences of max(0, 1 - u) are 0 but across u = 1, where they are above 0; those of u^2 are 2 step^2 everywhere."""
-    low, high = at.u - at.step, at.u + at.step
-    of_hinge = max(Fraction(0), 1 - low) - 2 * max(Fraction(0), 1 - at.u) + max(Fraction(0), 1 - high)
-    of_square = low**2 - 2 * at.u**2 + high**2
-    return (of_hinge > 0) == (low < 1 < high) and of_hinge >= 0 and of_square == 2 * at.step**2
+from equimargin.proofs.claims.statements.rankings import incidence, multiplied, rank, transposed
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Relevances and queries of documents, and edges to less relevant ones."""
+    """Any directed graph of a few documents: rows[i][j] is true where i has an edge to j, and is preferred to it."""
 
-    y: tuple[int, ...]
-    q: tuple[int, ...]
-    edges: tuple[tuple[int, int], ...]
+    rows: tuple[tuple[bool, ...], ...]
 
 
 def _graph(random: Random) -> Graph:
-    """Draw documents of one or two queries."""
-    drawn = labelled(random)
-    return Graph(drawn.y, drawn.q, drawn.pairs)
+    """Draw two to four documents, and edges in both directions."""
+    n = range(random.randint(2, 4))
+    return Graph(tuple(tuple(i != j and random.random() < 0.4 for j in n) for i in n))
 
 
 @statement("P.figure2", _graph)
-def a_query_induces_an_acyclic_graph(at: Graph) -> bool:
-    """Edges are of one query, and documents without an edge to them can be taken away until none is left: there is no circle."""
-    left = set(range(len(at.y)))
-    while left and (sources := left - {j for i, j in at.edges if i in left}):
-        left -= sources
-    return not left and all(at.q[i] == at.q[j] for i, j in at.edges)
+def relevances_induce_the_graphs_without_a_circle(at: Graph) -> bool:
+    """Some relevances have every edge go to a less relevant document if and only if no walk has as many steps as there are documents."""
+    n = range(len(at.rows))
+    walks = [1 for _ in n]
+    for _ in n:
+        walks = [sum(walks[j] for j in n if at.rows[i][j]) for i in n]
+    return any(all(y[i] > y[j] for i in n for j in n if at.rows[i][j]) for y in product(n, repeat=len(n))) == (not any(walks))
 
 
 @dataclass(frozen=True)
@@ -86,66 +63,35 @@ def a_tie_that_is_resolved_at_random_violates_half_a_pair(at: Scores) -> bool:
 
 
 @dataclass(frozen=True)
-class TwoClasses:
-    """Points of two classes, both there, and scores."""
-
-    y: tuple[bool, ...]
-    f: tuple[int, ...]
-
-    def _errors(self, threshold: int) -> int:
-        """Count the points on the wrong side of a threshold."""
-        return sum((f > threshold) != y for y, f in zip(self.y, self.f, strict=True))
-
-    def _place(self, threshold: int) -> tuple[Fraction, Fraction]:
-        """Return the shares of negative and of positive points above a threshold."""
-        above = [[f > threshold for y, f in zip(self.y, self.f, strict=True) if y == wanted] for wanted in (False, True)]
-        return Fraction(sum(above[0]), len(above[0])), Fraction(sum(above[1]), len(above[1]))
-
-
-def _two_classes(random: Random) -> TwoClasses:
-    """Draw scores that are higher for positive points as a rule, moved by any number."""
-    y, moved = (False, True, *(random.random() < 0.5 for _ in range(random.randint(1, 6)))), random.randint(-4, 4)
-    return TwoClasses(y, tuple(random.randint(-3, 3) + 2 * wanted + moved for wanted in y))
-
-
-@statement("P.6.roc", _two_classes)
-def the_roc_curve_has_the_best_boundary(at: TwoClasses) -> bool:
-    """Errors are n_- (false positives) + n_+ (1 - true positives) at a place of the curve: the best place has no more than zero has."""
-    positive = sum(at.y)
-    negative = len(at.y) - positive
-    places = {threshold: at._place(threshold) for threshold in (min(at.f) - 1, *at.f)}
-    errors = {threshold: negative * false + positive * (1 - true) for threshold, (false, true) in places.items()}
-    return all(at._errors(threshold) == count for threshold, count in errors.items()) and min(errors.values()) <= at._errors(0)
-
-
-@dataclass(frozen=True)
 class Magnitudes:
-    """Points, and labels that a direction w has: y_i = w.x_i."""
+    """Points of a line with any labels, and the w of the least loss of MPRank, that of squared differences of distances."""
 
-    x: tuple[Vector, ...]
-    y: Vector
-    w: Vector
+    x: tuple[Fraction, ...]
+    y: tuple[int, ...]
+    w: Fraction
 
-    def _cost(self, w: Vector) -> Fraction:
-        """Sum the squared differences of w.(x_i - x_j) and y_i - y_j, the loss of MPRank."""
-        pairs = [(i, j) for i in range(len(self.y)) for j in range(i)]
-        return sum(((dot(w, minus(self.x[i], self.x[j])) - self.y[i] + self.y[j]) ** 2 for i, j in pairs), Fraction(0))
+    def _loss(self, w: Fraction) -> Fraction:
+        """Sum the squared differences of w (x_i - x_j) and y_i - y_j."""
+        pairs = combinations(zip(self.x, self.y, strict=True), 2)
+        return sum(((w * (a - b) - (y - z)) ** 2 for (a, y), (b, z) in pairs), Fraction(0))
 
 
 def _magnitudes(random: Random) -> Magnitudes:
-    """Draw points with two different labels at least."""
+    """Draw points and labels that go together, or against each other, more than not at all."""
     while True:
-        x, w = points(random, random.randint(3, 5)), points(random, 1)[0]
-        y = tuple(dot(w, point) for point in x)
-        if len(set(y)) > 1:
-            return Magnitudes(x, y, w)
+        x = tuple(point[0] for point in points(random, random.randint(3, 5), 1))
+        y = tuple(random.randint(-3, 3) for _ in x)
+        around = [len(x) * a - sum(x) for a in x]
+        if slope := sum(a * b for a, b in zip(around, y, strict=True)):
+            return Magnitudes(x, y, Fraction(slope) / sum(a * b for a, b in zip(around, x, strict=True)))
 
 
 @statement("P.intro.mprank", _magnitudes)
 def a_loss_of_magnitudes_asks_for_more_than_the_order(at: Magnitudes) -> bool:
-    """w has the labels' order and costs nothing; 2w has the same order, and costs the sum of all squared distances of labels."""
-    apart = sum(((a - b) ** 2 for i, a in enumerate(at.y) for b in at.y[:i]), Fraction(0))
-    return at._cost(at.w) == 0 < apart == at._cost(tuple(2 * v for v in at.w))
+    """2w and w/2, which have the order of w, cost more than w: by the sum of squares of w (x_i - x_j), and a quarter of it."""
+    apart = sum(((at.w * (a - b)) ** 2 for a, b in combinations(at.x, 2)), Fraction(0))
+    more = [at._loss(times * at.w) - at._loss(at.w) for times in (Fraction(2), Fraction(1, 2))]
+    return apart > 0 and more == [apart, apart / 4]
 
 
 @dataclass(frozen=True)
@@ -159,8 +105,7 @@ def _blocks(random: Random) -> Blocks:
     """Draw A A' + 1 of a few integers A."""
     k = random.randint(2, 6)
     A = [list(point) for point in points(random, k, k)]
-    product = multiplied(A, transposed(A))
-    return Blocks(tuple(tuple(v + (i == j) for j, v in enumerate(row)) for i, row in enumerate(product)))
+    return Blocks(tuple(tuple(v + (i == j) for j, v in enumerate(row)) for i, row in enumerate(multiplied(A, transposed(A)))))
 
 
 def _bordered(inverse: list[list[Fraction]], column: list[Fraction], corner: Fraction) -> tuple[list[list[Fraction]], int]:

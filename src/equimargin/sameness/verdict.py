@@ -123,9 +123,10 @@ def same(
 ) -> Same:
     """The verdict on whether two problems have equal optima, for all data that a strategy draws.
 
-    At every instance drawn, the exact optima are compared in rationals, and a reason is sought why they are equal: a renaming with scales,
-    the Lagrangian dual, equations solved for unknowns, or a chain of these, each verified number by number. Where the data enter as
-    cvxpy parameters, a reason may hold for all their values. Then an instance with different optima is sought, and made small.
+    At every instance drawn, the exact optima are compared in rationals, and a reason is sought why they are equal: a renaming with
+    scales, the Lagrangian dual, equations solved for unknowns, or a chain of these, each verified number by number. Where the data enter
+    as cvxpy parameters, a reason may hold for all their values in the problems that were built. Then an instance with different optima is
+    sought, and made small.
 
     Parameters
     ----------
@@ -317,9 +318,8 @@ def _scope(explained: Sequence[Finding], infinite: Sequence[Finding], left_out: 
         of_which = f"the parameter {names[0]}" if len(names) == 1 else f"the parameters {', '.join(names)}"
         where = f" {' and '.join(above)} {'is' if len(above) == 1 else 'are'} above 0 and" if above else ""
         said = [
-            f"It holds for all values of {of_which} at which{where} either problem is feasible: it is verified in polynomials of "
-            "the entries of parameters. All else is as in the problems built of the instances drawn; a function that branches on its data "
-            "is covered on the branches taken there."
+            f"Of the problems built here, it holds for all values of {of_which} at which{where} either is feasible: it is verified in "
+            "polynomials of the entries of parameters. Whether other problems are built at other values is not examined."
         ]
     elif read := sorted(frozenset[str]().union(*(found.values_read for found in explained))):
         said.append(f"No claim holds for all values of {', '.join(read)}: a function reads this value while it builds its problem.")
