@@ -190,8 +190,8 @@ def ended(status: int) -> str:
 def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float, processor: int) -> Iterator[Run]:
     """All runs of a package, the loosest tolerance first; one that failed is not tried at a tighter tolerance.
 
-    folder : of models and answers. What was answered there before is not asked again, if the answer `is_sound`. Crashes, and fits that waited for their processor,
-    are not kept: they say more of the machine than of the package.
+    folder : of models and answers. What was answered there before is not asked again, if the answer `is_sound`. Crashes, and fits that
+    waited for their processor, are not kept: they say more of the machine than of the package.
 
     Raises
     ------
@@ -233,7 +233,7 @@ def answered(worker: Worker, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_sound(answer: Mapping[str, Any]) -> bool:
-    """Whether an answer is kept and taken again: a failure with the words of its process, or a fit that is known to have hardly waited."""
+    """Return True if an answer can be reused: a failure with its process's words, or a fit of which the seconds show hardly any waiting."""
     if "failure" in answer:
         return "said" in answer
     return "wall" in answer and share(answer["seconds"], answer["wall"]) <= LIMIT_SHARE
