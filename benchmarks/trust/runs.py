@@ -233,7 +233,7 @@ def answered(worker: Worker, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_sound(answer: Mapping[str, Any]) -> bool:
-    """Return True if an answer may be taken again: a failure with its process's words, or a fit whose seconds show that it hardly waited."""
+    """Return True if an answer can be reused: a failure with its process's words, or a fit of which the seconds show hardly any waiting."""
     if "failure" in answer:
         return "said" in answer
     return "wall" in answer and share(answer["seconds"], answer["wall"]) <= LIMIT_SHARE
