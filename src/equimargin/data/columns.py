@@ -391,7 +391,7 @@ def _weights(columns: Columns, at: int) -> NDArray[np.float64]:
 
 
 def _holds_words(columns: Columns, at: int, request: Request) -> bool:
-    """Return True for a feature of words alone; of rows that join other data, for one that holds words there."""
+    """Return True for a feature of words alone, or of words in the data to be joined."""
     if request.like is not None:
         known = request.like.origin
         return columns.names[at] in (known.dropped if known.categorical == "drop" else known.categories)
@@ -403,7 +403,10 @@ def _holds_words(columns: Columns, at: int, request: Request) -> bool:
 
 
 def _check_names_of_words(columns: Columns, features: list[int], words: set[int]) -> None:
-    """Refuse a feature of words with the name of another feature: further rows find their categories by that name."""
+    """Refuse a feature of words with the name of another feature.
+
+    Further rows find their categories by that name.
+    """
     counts = Counter(columns.names[at] for at in features)
     for at in sorted(words):
         if counts[columns.names[at]] > 1:

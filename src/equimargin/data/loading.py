@@ -264,7 +264,7 @@ def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[
 
 
 def _level(text: str, known: list[float]) -> float | None:
-    """The number that a level is, as an exact integer where a label is that."""
+    """Return the number that a level is, as an exact integer if a label is that."""
     exact = exact_integer(text)
     return exact if exact in known else number(text)
 

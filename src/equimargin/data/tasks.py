@@ -22,7 +22,9 @@ EXACT_INTEGERS: Final = 2.0**53
 
 
 def exact_labels(labels: Iterable[str | float], y: NDArray[np.float64]) -> NDArray[Any]:
-    """Return labels as float64, or as Python integers if all are written in digits and float64 rounds one of them.
+    """Return labels as float64, or as Python integers if float64 rounds one of them.
+
+    Integers are those that are written in digits, all of them.
 
     Parameters
     ----------

@@ -46,7 +46,13 @@ def integer(text: str) -> int | None:
 
 
 def exact_integer(text: str) -> int | None:
-    """The integer of any size within float64 that a text is in digits, or None: 7.0 is one, 1e23 is none."""
+    """Return the integer that a text is in digits, or None.
+
+    Parameters
+    ----------
+    text : str
+        7 and 7.0 are integers, 1e23 and what is beyond float64 are none.
+    """
     match = re.fullmatch(r"([-+]?[0-9]{1,309})(?:\.0*)?", text)
     return None if match is None else int(match[1])
 
