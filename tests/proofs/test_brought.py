@@ -79,7 +79,7 @@ def test_compare_agrees_and_the_control_disagrees(jobs: int) -> None:
     with_control = compare(ocsvm(CLOUD), include_controls=True, jobs=jobs)
     against = {j.evidence.run.formulation for j in with_control.families[0].judgements if j.agreement is Agreement.DISAGREES}
     assert against == {"test.ocsvm.dual_without_m"}
-    assert with_control.exit_code == 1
+    assert with_control.exit_code == 0  # it disagrees as it must
     assert "fraction" in str(honest)
     assert all("fraction" in record["note"] for record in honest.to_dict()["families"])
 
