@@ -1,12 +1,22 @@
-"""Unknowns whose values are known: those that the equations determine alone, and what is left of a program once values are put into it."""
+"""What is the same at every feasible point of a program: unknowns that its equations determine alone, and a part of its linear objective.
+
+By the equations A x = b the linear objective is q'x = y'b + (q - A'y)'x, for any y. A part that no feasible point changes is all in y'b,
+for the y that makes the terms of the rest smallest. That y is the solution of a linear program, or exact where nothing is left.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+
 from equimargin.formulations.programs import Program
-from equimargin.formulations.programs.rational import Matrix, Row
+from equimargin.formulations.programs.rational import Matrix, Row, Vector, dot
+from equimargin.solvers.exact.program.clock import Clock, OutOfTime
+from equimargin.solvers.exact.program.floats import floats
+from equimargin.solvers.exact.program.linear_system import solution_near
 
 Values = dict[int, Fraction]
 """Values of unknowns by their columns."""
@@ -92,3 +102,85 @@ def product(row: Row, values: Values) -> Fraction:
     values : dict of column to value
     """
     return sum((v * values[j] for j, v in row.items() if j in values), Fraction(0))
+
+
+def with_pairs_as_equations(program: Program) -> Program:
+    """Return the program with an equation more for every two inequalities that are one together, as t <= 1 and 2 t >= 2 are.
+
+    Parameters
+    ----------
+    program : Program
+    """
+    ends: dict[frozenset[tuple[int, Fraction]], Fraction] = {}
+    rows, right = list(program.A.rows), list(program.b)
+    for row, end in zip(program.G.rows[: program.inequalities], program.h, strict=False):
+        if not row:
+            continue
+        unit = abs(row[min(row)])
+        scaled, most = {j: v / unit for j, v in row.items()}, end / unit
+        key, opposite = frozenset(scaled.items()), frozenset((j, -v) for j, v in scaled.items())
+        ends[key] = min(most, ends.get(key, most))
+        if ends.get(opposite) == -ends[key]:
+            rows.append(scaled)
+            right.append(ends[key])
+    return replace(program, A=Matrix(tuple(rows), program.n), b=tuple(right))
+
+
+def without_constant(program: Program, sizes: Vector, clock: Clock) -> tuple[Fraction, Fraction]:
+    """Return the sum of the sizes of the terms of the linear objective, without its part that no feasible point changes, and that part.
+
+    Parameters
+    ----------
+    program : Program
+    sizes : (n,)
+        Those of the unknowns at the optimum. In the rest each counts with its reach, the least of its equations: their largest term over
+        its own coefficient. An unknown of 0 may change by that where others make up for it.
+    clock : Clock
+        The time limit; once it is up, nothing is taken out.
+    """
+    q, A = program.q, program.A
+    whole = _terms(q, sizes)
+    if not whole or not A.rows:
+        return whole, Fraction(0)
+    reach = _reach(A, sizes)
+    try:
+        y = solution_near(A.transposed, q, [Fraction(0)] * A.height, clock) or _least_terms(q, A, reach, clock)
+    except OutOfTime:
+        y = None
+    if y is None:
+        return whole, Fraction(0)
+    rest = _terms([a - b for a, b in zip(q, A.transposed.times(y), strict=True)], reach)
+    return (rest, dot(y, program.b)) if rest < whole else (whole, Fraction(0))
+
+
+def _terms(q: Sequence[Fraction], sizes: Sequence[Fraction]) -> Fraction:
+    return sum((abs(a) * b for a, b in zip(q, sizes, strict=True)), Fraction(0))
+
+
+def _reach(A: Matrix, sizes: Sequence[Fraction]) -> list[Fraction]:
+    found: dict[int, Fraction] = {}
+    for row in A.rows:
+        largest = max((abs(v) * sizes[j] for j, v in row.items()), default=Fraction(0))
+        for j, v in row.items():
+            found[j] = min(largest / abs(v), found.get(j, largest / abs(v)))
+    return [found.get(j, size) for j, size in enumerate(sizes)]
+
+
+def _least_terms(q: Sequence[Fraction], A: Matrix, reach: Sequence[Fraction], clock: Clock) -> list[Fraction] | None:
+    """Return a y of the least sum of |q - A'y| times the reaches, in floats, by its dual: max q'w with A w = 0 and |w| <= the reaches."""
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array
+
+    ways = floats([a * b for a, b in zip(q, reach, strict=True)])
+    entries = [(i, j, v * reach[j]) for i, row in enumerate(A.rows) for j, v in row.items()]
+    units = [max((abs(v) * reach[j] for j, v in row.items()), default=Fraction(0)) or Fraction(1) for row in A.rows]
+    at = [i for i, _, _ in entries], [j for _, j, _ in entries]
+    rows = csr_array((floats([v / units[i] for i, _, v in entries]), at), shape=(A.height, A.width))
+    largest = float(np.max(np.abs(ways)))
+    if not 0 < largest < np.inf or clock.left <= 0:
+        return None
+    options = {"time_limit": clock.left}
+    found = linprog(-ways / largest, A_eq=rows, b_eq=np.zeros(A.height), bounds=(-1, 1), method="highs-ds", options=options)
+    if found.status != 0:
+        return None
+    return [Fraction(-v) * Fraction(largest) / unit for v, unit in zip(found.eqlin.marginals.tolist(), units, strict=True)]

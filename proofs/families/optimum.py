@@ -19,13 +19,15 @@ from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Vector
 from equimargin.proofs.enclosure import Enclosure, enclosure
-from equimargin.proofs.families.determined import determined, with_values
+from equimargin.proofs.families.determined import determined, with_pairs_as_equations, with_values, without_constant
 from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding, shortened
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
 
 SECONDS = 60.0
 """Seconds that the proof of one optimum may take: half for an interval, what is left for an exact optimum where that is infinite."""
+SECONDS_OF_A_CONSTANT = 2.0
+"""Seconds in which the constant part of an objective is looked for: it matters in few programs, whose equations are few."""
 LEAST_SECONDS = 1e-3
 """Seconds: the shortest limit that a proof is asked for with, where no time is left."""
 ULPS_OF_A_MAP = 16
@@ -117,7 +119,7 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
     exact = ends[0].exact if low == high else None
     doubt = next((end.doubt for end in ends if end.doubt), "")
     reason = f"{reason}; {doubt}" if doubt else reason
-    rounding, (size, fixed) = 0.0, (1.0, Fraction(0)) if x is None else size_and_constant(program, x)
+    rounding, (size, fixed) = 0.0, (1.0, Fraction(0)) if x is None else size_and_constant(program, x, Clock(SECONDS_OF_A_CONSTANT))
     image = float(value(program.stated(fixed))) if fixed else 0.0
     if x is not None and y is not None and z is not None and isinstance(high, Fraction):
         rounding = image_of_move(value, program.stated(high), moved_by_rounding(program, x, y, z))
@@ -187,15 +189,18 @@ def above(value: Number) -> float:
     return float(value) + ULPS_OF_A_MAP * abs(float(np.spacing(value))) if isfinite(value) else float(value)
 
 
-def size_and_constant(program: Program, x: Vector) -> tuple[float, Fraction]:
+def size_and_constant(program: Program, x: Vector, clock: Clock) -> tuple[float, Fraction]:
     """Return SHARE_OF_TERMS times the sum of |P_ij x_i x_j| / 2 and |q_i x_i|, 1 where all vanish, and the constant of the objective.
 
-    The constant is c, with the terms of unknowns that the equations determine alone. These unknowns are in no other term.
+    The constant is c, with the terms of unknowns that the equations determine alone, and with the part of the others' linear terms that no
+    feasible point changes. None of it is in the sum.
     """
-    fixed = determined(program)
+    stated = with_pairs_as_equations(program)
+    fixed = determined(stated)
     others = [j for j in range(program.n) if j not in fixed]
-    free, sizes = with_values(program, fixed, others), [shortened(x[j]) for j in others]
+    free, sizes = with_values(stated, fixed, others), [shortened(x[j]) for j in others]
     curved = sum(abs(v) * sizes[i] * sizes[j] for i, row in enumerate(free.P.rows) for j, v in row.items())
-    terms = curved / 2 + sum(abs(a) * b for a, b in zip(free.q, sizes, strict=True))
-    constant = program.objective([fixed.get(j, Fraction(0)) for j in range(program.n)])
+    linear, unchanged = without_constant(free, tuple(sizes), clock)
+    constant = program.objective([fixed.get(j, Fraction(0)) for j in range(program.n)]) + unchanged
+    terms = curved / 2 + linear
     return SHARE_OF_TERMS * above(terms) if terms else 1.0, constant

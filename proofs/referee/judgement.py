@@ -199,9 +199,9 @@ def judge(
     Returns
     -------
     Family : interval = [max lower, min upper] over all answers but the controls; agree only with an agreeing declaration and an agreeing
-        specialised solver of other code (two declarations where no solver was run; two solvers of different code where the problem is
-        too large to declare), no disagreement, no formulation that is proven not to be equal, and bounds that do not contradict each
-        other.
+        specialised solver of other code (two declarations by two backends where no solver was run; two solvers of different code where
+        the problem is too large to declare), no disagreement, no formulation that is proven not to be equal, and bounds that do not
+        contradict each other.
     """
     standard = _standard([e for e in evidence if not e.run.control], Interval(-np.inf, np.inf, scale, constant), tol)
     proven = standard.interval
@@ -210,7 +210,7 @@ def judge(
         return Family(family, proven, Verdict.UNDECIDED, "the kernel is not positive semidefinite: no optimum is claimed", judgements)
     if proven.lower > proven.upper:
         return Family(family, proven, Verdict.DISAGREE, "the proven bounds contradict each other", judgements)
-    verdict, reason = _verdict([j for j in judgements if not j.evidence.run.control], possible or Ways())
+    verdict, reason = _verdict(judgements, possible or Ways())
     found = Family(family, proven, verdict, reason, judgements, standard.feasible)
     infinite = "" if standard.feasible and not found.unbounded else "unbounded: " if standard.feasible else "infeasible: "
     return replace(found, reason=f"{infinite}{reason}")
@@ -379,7 +379,8 @@ def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
     return tuple(replace(j, agreement=Agreement.FAILED) if acquitted(j) else j for j in judgements)
 
 
-def _verdict(judgements: Sequence[Judgement], possible: Ways) -> tuple[Verdict, str]:
+def _verdict(judged: Sequence[Judgement], possible: Ways) -> tuple[Verdict, str]:
+    judgements = [j for j in judged if not j.evidence.run.control]
     against = [j.evidence.run.name for j in judgements if j.agreement is Agreement.DISAGREES]
     if against:
         return Verdict.DISAGREE, f"disagreeing: {', '.join(against)}"
@@ -388,12 +389,12 @@ def _verdict(judgements: Sequence[Judgement], possible: Ways) -> tuple[Verdict, 
         which = ", ".join(dict.fromkeys(filter(None, unequal)))
         said = f"the proven optimum of {which} is another than the definition's"
         return Verdict.UNDECIDED, f"not equal, although within the tolerance: {said}"
-    declared = _Side("declaration", [j for j in judgements if j.evidence.run.formulation is not None], possible.undeclarable)
-    solved = _Side("specialised solver", [j for j in judgements if j.evidence.run.formulation is None], possible.unsolvable)
+    declared = _Side("declaration", [j for j in judged if j.evidence.run.formulation is not None], possible.undeclarable)
+    solved = _Side("specialised solver", [j for j in judged if j.evidence.run.formulation is None], possible.unsolvable)
     witnesses = declared.witnesses | solved.witnesses
     if declared.agreeing and solved.agreeing and len(witnesses) >= 2:
         return Verdict.AGREE, USUAL_RULE
-    if declared.agreeing >= 2 and not solved.run:
+    if declared.agreeing >= 2 and len(declared.witnesses) >= 2 and not solved.run:
         return Verdict.AGREE, f"two declarations agree; {solved.sentence}"
     if len(solved.witnesses) >= 2 and possible.too_large:
         return Verdict.AGREE, "two solvers of different algorithms agree; the problem is too large to declare"
@@ -406,13 +407,18 @@ def _verdict(judgements: Sequence[Judgement], possible: Ways) -> tuple[Verdict, 
 class _Side:
     """The answers of a family's declarations, or those of its specialised solvers.
 
-    kind : "declaration" or "specialised solver".  judgements : of all that were asked for.
+    kind : "declaration" or "specialised solver".  asked : the judgements of all that were asked for, of controls, too.
     impossible : why none of them takes the problem, in words; empty if one does.
     """
 
     kind: str
-    judgements: Sequence[Judgement]
+    asked: Sequence[Judgement]
     impossible: str
+
+    @property
+    def judgements(self) -> list[Judgement]:
+        """Those that count: controls decide nothing."""
+        return [j for j in self.asked if not j.evidence.run.control]
 
     @property
     def run(self) -> bool:
@@ -439,4 +445,6 @@ class _Side:
             return f"no {self.kind} that was run agrees"
         if self.impossible:
             return self.impossible
-        return f"every {self.kind} that was asked for was skipped" if self.judgements else f"no {self.kind} was asked for"
+        if self.judgements:
+            return f"every {self.kind} that was asked for was skipped"
+        return "only controls were asked for, which decide nothing" if self.asked else f"no {self.kind} was asked for"

@@ -206,10 +206,11 @@ def test_what_was_asked_for_and_is_for_no_family_is_left_out_with_a_reason() -> 
 def test_controls_that_data_do_not_tell_apart_are_said_to_be_and_change_no_verdict() -> None:
     found = compare(classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=["CLARABEL", "smo"], include_controls=True)
     of_control = {name: agreement for name, (agreement, _) in said(found).items() if name in REGISTRY and REGISTRY[name].control}
-    assert set(of_control.values()) == {Agreement.AGREES, Agreement.DISAGREES}
+    told, alike = "svm.soft.dual.as_printed", "svm.penalized.primal"
+    assert (of_control[told], of_control[alike]) == (Agreement.DISAGREES, Agreement.AGREES)  # the best bias is 0 here, penalised or not
     page = " ".join(str(found).split())
-    assert "Wrong on purpose, and disagrees as it must be: dual.as_printed" in page
-    assert "Wrong on purpose, and not told apart by these data: svm.penalized.primal" in page
+    assert "Wrong on purpose, and disagrees as it must be: dual.as_printed (control)" in page
+    assert "Wrong on purpose, and not told apart by these data: svm.penalized.primal (control)" in page
     assert (found.exit_code, found.agree) == (0, True)
     assert {a["formulation"] for a in json.loads(found.to_json())["answers"] if a["control"]} == set(of_control)
 
@@ -235,9 +236,7 @@ def test_two_runs_of_one_library_are_one_witness() -> None:
     assert found.verdict is Verdict.UNDECIDED
     assert found.reason.endswith("HIGHS computed every answer that agrees: that is one witness")
     assert compare(problem, solvers=["CLARABEL", "linear_program"]).families[0].verdict is Verdict.AGREE
-    usual = compare(problem)
-    first = [j.evidence.run.library for j in usual.families[0].judgements if j.agreement is Agreement.AGREES]
-    assert "CLARABEL" in first or usual.families[0].verdict is Verdict.AGREE
+    assert compare(problem).families[0].verdict is Verdict.AGREE
 
 
 def test_solvers_around_one_solver_are_one_witness() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from brought import bottomless, dual, nothing, ocsvm
@@ -79,7 +79,7 @@ def test_compare_agrees_and_the_control_disagrees(jobs: int) -> None:
     with_control = compare(ocsvm(CLOUD), include_controls=True, jobs=jobs)
     against = {j.evidence.run.formulation for j in with_control.families[0].judgements if j.agreement is Agreement.DISAGREES}
     assert against == {"test.ocsvm.dual_without_m"}
-    assert with_control.exit_code == 0
+    assert with_control.exit_code == 0  # it disagrees as it must
     assert "fraction" in str(honest)
     assert all("fraction" in record["note"] for record in honest.to_dict()["families"])
 
@@ -461,10 +461,22 @@ def _added(how: str, size: float) -> tuple[Any, list[Any]]:
         return size * t, [t == 1]
     if how == "chain":
         return t - s / 3, [s == size, t == 2 * s]
+    if how == "bounds":
+        return size * t, [t <= 1, 2 * t >= 2]
+    if how == "sum":
+        return t + s, [t + s == size]
+    if how == "pair":
+        return t + s, [t + s == size, t - s == 0]
     return size * t - size * s, [t == s, t <= 1, s >= 1]
 
 
-@given(how=st.sampled_from(["constant", "fixed", "chain", "cancelling"]), size=st.sampled_from([1e3, -1e5, 1e7]), factor=st.integers(2, 4))
+WAYS_TO_ADD = ["constant", "fixed", "chain", "cancelling", "bounds", "sum", "pair"]
+
+
+@given(how=st.sampled_from(WAYS_TO_ADD), size=st.sampled_from([1e3, -1e5, 1e7]), factor=st.integers(2, 4))
+@example(how="bounds", size=1e7, factor=2)
+@example(how="sum", size=1e7, factor=2)
+@example(how="pair", size=1e7, factor=2)
 @settings(max_examples=12)
 def test_compare_with_terms_that_no_point_changes_excuses_nobody_by_them(how: str, size: float, factor: int) -> None:
     made = family("test.shifted")
@@ -491,6 +503,26 @@ def test_compare_with_terms_that_no_point_changes_excuses_nobody_by_them(how: st
     honest = said["test.shifted.primal"], said["test.shifted.again"]
     assert Agreement.DISAGREES not in honest  # a backend sees what is fixed as a term like any other, and is less accurate for it
     assert how != "constant" or set(honest) == {Agreement.AGREES}
+
+
+@pytest.mark.parametrize("how", WAYS_TO_ADD)
+@pytest.mark.parametrize("size", [1e3, 1e7])
+def test_size_of_an_optimum_with_terms_that_no_point_changes_is_near_that_without(how: str, size: float) -> None:
+    """Beside linear terms at a vertex of a simplex: of 1, 2 and 4 the one that counts is 1, and 1 + 2 is their least sum of distances."""
+    made = family("test.sized")
+    for name, ways in (("alone", None), ("more", how)):
+
+        @made.formulation(name)
+        def stated(d: Any, ways: Any = ways) -> Any:
+            x, (added, rows) = cp.Variable(3, name="x", nonneg=True), _added(ways, size) if ways else (0, [])
+            return cp.Problem(cp.Minimize(x @ np.array([1.0, 2.0, 4.0]) + added), [cp.sum(x) == 1, *rows])
+
+    try:
+        alone, more = (made({}).optimum(f"test.sized.{name}") for name in ("alone", "more"))
+    finally:
+        _forgotten("test.sized")
+    assert alone.size / 1.001 <= more.size <= 3.001 * alone.size
+    assert alone.interval.size / 1.001 <= more.interval.size <= 3.001 * alone.interval.size
 
 
 @pytest.mark.parametrize("weight", [0.0, 1e-20])

@@ -243,8 +243,21 @@ UNSOLVABLE = Ways(unsolvable="no specialised solver takes the problem")
 
 def test_a_family_agrees_by_two_declarations_without_a_solver() -> None:
     for possible, reason in ((Ways(), "no specialised solver was asked for"), (UNSOLVABLE, UNSOLVABLE.unsolvable)):
-        found = judge("family", [declared("one"), declared("two")], 10.0, possible=possible)
+        found = judge("family", [declared("one"), declared("two", solver="another backend")], 10.0, possible=possible)
         assert (found.verdict, found.reason) == (Verdict.AGREE, f"two declarations agree; {reason}")
+
+
+@pytest.mark.parametrize("also", [[], [solved(**FAILED)]])
+def test_two_declarations_by_one_backend_are_one_witness_with_or_without_a_solver(also: list[Evidence]) -> None:
+    found = judge("family", [declared("one"), declared("two"), *also], 10.0)
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.reason.endswith("; backend computed every answer that agrees: that is one witness")
+
+
+def test_a_family_of_controls_alone_says_that_they_decide_nothing() -> None:
+    found = judge("family", [declared("one", control=True), declared("two", control=True)], 10.0)
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.reason == "only controls were asked for, which decide nothing; no specialised solver was asked for"
 
 
 def test_two_solvers_alone_agree_only_where_the_problem_is_too_large_to_declare() -> None:
@@ -407,7 +420,7 @@ def test_proofs_of_infeasibility_agree() -> None:
     assert {j.agreement for j in found.judgements} == {Agreement.AGREES}
     assert (found.verdict, found.feasible, found.interval.upper) == (Verdict.AGREE, False, np.inf)
     assert found.reason.startswith("infeasible: ")
-    for evidence in ([proof("one"), proof("two")], [proof("one"), bound()]):
+    for evidence in ([proof("one"), proof("two", solver="another backend")], [proof("one"), bound()]):
         assert judge("family", evidence, 10.0).verdict is Verdict.AGREE
 
 
@@ -792,7 +805,9 @@ def test_a_bound_proves_infeasibility_only_with_the_claim() -> None:
 def test_a_form_without_a_bound_may_be_worth_nothing() -> None:
     """Of one class every margin is within reach: t has no bound, so that 1 / (2 t^2) is 0, which is no proof of infeasibility."""
     problem = classification([[1.0], [2.0]], [1.0, 1.0], np.inf)
-    margin, *others = (examine(problem, solve_declaration(declare(f"svm.hard.{form}", problem))) for form in ("margin", "primal", "dual"))
+    forms = {"margin": "CLARABEL", "primal": "CLARABEL", "dual": "OSQP"}
+    answers = (solve_declaration(declare(f"svm.hard.{form}", problem), backend) for form, backend in forms.items())
+    margin, *others = (examine(problem, answer) for answer in answers)
     assert margin.claim is not None
     assert (margin.claim.of_ray, margin.value, margin.claim.infeasible) == (True, 0.0, False)
     found = judge("svm.hard", [margin, *others], problem.scale)
@@ -814,7 +829,8 @@ def test_derived_multipliers_are_only_made_where_there_are_none() -> None:
 def test_xor_as_printed_is_refuted() -> None:
     """Without the 1/2 the optimum is 1/8, at alpha = 1/16."""
     problem = xor()
-    right = [examine(problem, solve_declaration(declare(id, problem))) for id in ("svm.soft.primal", "svm.soft.dual")]
+    by = {"svm.soft.primal": "CLARABEL", "svm.soft.dual": "OSQP"}
+    right = [examine(problem, solve_declaration(declare(id, problem), backend)) for id, backend in by.items()]
     printed = solve_declaration(declare("svm.soft.dual.as_printed", problem))
     assert printed.objective == pytest.approx(0.125, abs=1e-8)
     found = judge("svm.soft", [*right, examine(problem, printed, control=True)], problem.scale)
