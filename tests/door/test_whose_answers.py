@@ -249,7 +249,7 @@ def test_solvers_around_one_solver_are_one_witness() -> None:
 
 
 def test_a_solver_around_one_of_a_library_has_the_library_as_its_witness() -> None:
-    around = entry("around", lambda problem, limits: solve(problem, "linear_program", limits.tol), ("svm.onenorm",))
+    around: Any = entry("around", lambda problem, limits: solve(problem, "linear_program", limits.tol), ("svm.onenorm",))
     around = replace(around, needs=Needs(OneNormProblem))
     found = compare(one_norm_classification(X, Y, 1.0), solvers=["HIGHS", around]).families[0]
     assert {j.evidence.run.witness for j in found.judgements if j.agreement is Agreement.AGREES} == {"HIGHS"}
