@@ -120,11 +120,11 @@ class Entry(Generic[P]):
         return 3 if Parameter.VAR_POSITIONAL in kinds else places
 
     def goes_first(self, problem: AnyProblem) -> bool:
-        """Whether "auto" asks this solver before those of which this is not true; one whose function `first` fails is not asked before."""
+        """True if "auto" asks this solver before others; False where the function `first` fails."""
         try:
             with kept_from_quitting():
                 return isinstance(problem, self.needs.shape) and bool(self.first(problem))
-        except Exception:  # a function of somebody else's may fail in any way
+        except Exception:  # a function of the user's may fail in any way
             return False
 
     @overload
@@ -300,8 +300,8 @@ def solve(
 def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> Solution:
     """Return the solution of the first solver of "auto" that does not get stuck.
 
-    All solvers share the time limit. The point is the best one of all, and the status is that of the
-    run that it is from. Iterations and seconds are those of all runs, and the reason names them all.
+    All solvers share the time limit. The point is the best one of all, with the status of its own run.
+    Iterations and seconds are those of all runs, and the reason names them all.
     """
     queue, began = _automatic(problem), seconds_at_work()
     solver, best, said, steps = next(queue), None, "", list[int]()

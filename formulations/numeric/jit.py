@@ -403,9 +403,9 @@ def _seconds_anew(kernel: Any) -> float:
 
 
 class _Guard(event.Listener):
-    """Hears of every kernel of this module's that numba is about to compile, as none of its code is kept.
+    """Hears of every kernel of these decorators that numba compiles, as none of its code is kept.
 
-    Those that are compiled for another one, and what a person compiles by numba's own decorators, are let through.
+    It ignores kernels that are compiled for another one, and those of numba's own decorators.
     """
 
     def on_start(self, started: Any) -> None:

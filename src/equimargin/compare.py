@@ -142,8 +142,8 @@ class Allowance:
 
 
 @dataclass(frozen=True)
-class Given:
-    """A solver that was handed in: its attributes as they were read once, which a person's own code may compute."""
+class _UserSolver:
+    """A solver of the user with its attributes, read once: properties may compute them, and fail."""
 
     name: str
     algorithm: str
@@ -153,29 +153,30 @@ class Given:
     solver: Solver
 
     @classmethod
-    def of(cls, solver: Any) -> Given:
-        """The solver with its attributes.
+    def of(cls, solver: Any) -> _UserSolver:
+        """Read the attributes of a solver.
 
         Raises
         ------
-        ValueError : something that is no solver, or one whose attributes cannot be read.
+        ValueError
+            If it is no solver, or an attribute cannot be read.
         """
         try:
             with kept_from_quitting():
                 if isinstance(solver, Solver):
                     library = str(getattr(solver, "library", ""))
                     return cls(solver.name, solver.algorithm, tuple(solver.families), solver.reference, library, solver)
-        except Exception as failure:  # a property of somebody else's may fail in any way
+        except Exception as failure:  # a property of the user's may fail in any way
             kind = type(solver).__name__
             raise ValueError(f"a solver of the class {kind} has an attribute that cannot be read: {what_was_raised(failure)}") from failure
         raise ValueError(f"{shown(solver)} is no solver: a function is entered by @solver and asked for by its name")
 
     def refusal(self, problem: Any) -> Refusal | None:
-        """What the problem lacks for the solver, or None."""
+        """Return what the problem lacks for the solver, or None."""
         return self.solver.refusal(problem)
 
     def run(self, problem: Any, limits: Limits, warm_start: Any) -> Solution:
-        """Solve."""
+        """Solve a problem that is not refused."""
         return self.solver.run(problem, limits, warm_start)
 
 
@@ -194,7 +195,7 @@ class Job:
     tol: float
     module: str = "equimargin.solvers"
     control: bool = False
-    given: Given | None = None
+    given: _UserSolver | None = None
 
     @property
     def name(self) -> str:
@@ -207,7 +208,7 @@ class Job:
         return self.formulation is None and self.specialised.reference
 
     @property
-    def specialised(self) -> Entry[Any] | Given:
+    def specialised(self) -> Entry[Any] | _UserSolver:
         """The specialised solver."""
         return SOLVERS[self.solver] if self.given is None else self.given
 
@@ -300,7 +301,7 @@ class Job:
         reason = allowed.reason if allowed.reason and solution.status is Status.TIME_LIMIT else solution.reason
         inner = "" if solution.solver == self.solver else solution.solver
         within = f" (computed by {inner})" if inner else ""
-        named = replace(found.run, solver=self.solver, library=self.library or library_of(inner) or inner)
+        named = replace(found.run, solver=self.solver, library=self.library or _library_of(inner) or inner)
         return replace(found, run=replace(named, reason=f"{reason}{within}", compile_seconds=compiling))
 
     def _enter(self) -> None:
@@ -430,9 +431,9 @@ def _meant(problems: Sequence[AnyProblem], ids: Sequence[str]) -> list[AnyProble
     return [problem for problem in problems if problem.family in families] or list(problems)
 
 
-def _given(wanted: Sequence[str | Solver]) -> list[Given]:
+def _given(wanted: Sequence[str | Solver]) -> list[_UserSolver]:
     """The solvers that were handed in themselves, each under a name of its own."""
-    given = [Given.of(each) for each in wanted if not isinstance(each, str)]
+    given = [_UserSolver.of(each) for each in wanted if not isinstance(each, str)]
     taken = {*BACKENDS, *SOLVERS}
     for solver in given:
         if solver.name in taken and SOLVERS.get(solver.name) is not solver.solver:
@@ -713,13 +714,13 @@ def clocks() -> tuple[float, float, float]:
     return time.process_time() + sum(os.times()[2:4]), time.perf_counter(), seconds_of_compiling()
 
 
-def library_of(solver: str) -> str:
-    """Whose code a solver of that name runs; empty where that is its own, or where none has the name."""
+def _library_of(solver: str) -> str:
+    """Return the library of the solver of that name; empty for its own code, or an unknown name."""
     return SOLVERS[solver].library if solver in SOLVERS else ""
 
 
 def jobs_of(
-    problem: AnyProblem, ids: Sequence[str], names: Sequence[str], given: Sequence[Given], tol: float, controls: bool
+    problem: AnyProblem, ids: Sequence[str], names: Sequence[str], given: Sequence[_UserSolver], tol: float, controls: bool
 ) -> Iterator[Job]:
     """The answers that are wanted for one family, in the order of its records, controls last."""
     entries = [REGISTRY[id] for id in ids if REGISTRY[id].family == problem.family]
@@ -753,17 +754,18 @@ def _left_out(problems: Sequence[AnyProblem], names: Sequence[str], asked: set[s
 
 
 def _without_an_answer(
-    groups: Sequence[_Group], formulations: str | Sequence[str], asked: set[str], given: Sequence[Given]
+    groups: Sequence[_Group], formulations: str | Sequence[str], asked: set[str], given: Sequence[_UserSolver]
 ) -> Iterator[str]:
-    """Yield why solvers and formulations that were asked for, or handed in, are for none of the problems.
+    """Yield why chosen solvers and formulations are for none of the problems.
 
-    Formulations are asked for by their own names, solvers by any pattern but that of all.
+    Formulations are chosen by their own names, solvers by any pattern but that of all.
     """
     jobs = [job for group in groups for job in group.jobs]
     compared = dict.fromkeys(group.problem.family for group in groups)
     answering = {job.solver for job in jobs}
     by_name = [SOLVERS[name] for name in SOLVERS if any(fnmatchcase(name.upper(), pattern) for pattern in asked - {"*"})]
-    for solver in (*by_name, *given):
+    chosen: list[Entry[Any] | _UserSolver] = [*by_name, *given]
+    for solver in chosen:
         if solver.name not in answering:
             yield f"{solver.name} is for {', '.join(solver.families)}, and compared is {', '.join(compared)}"
     wanted = {name.lower() for name in ([formulations] if isinstance(formulations, str) else formulations)}

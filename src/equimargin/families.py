@@ -97,7 +97,7 @@ def _inferred_task(labels: NDArray[Any], has_queries: bool) -> str:
     except ValueError as reason:
         raise ValueError(f"y {reason}; supply two classes, or name the task (task='regression')") from None
     levels = "`equimargin compare FILE --task ordinal`"
-    question = open_question(labels, "keep two of them", levels) if task == "regression" else ""
+    question = open_question(labels, levels) if task == "regression" else ""
     if question:
         raise ValueError(f"y has {question} If they are numbers or relevances, name the task: task='regression' or 'ranking'")
     return task

@@ -22,6 +22,7 @@ from equimargin.own.plugins import load_shipped
 from equimargin.proofs import Agreement, Verdict
 from equimargin.proofs.families import OwnFormulation
 from equimargin.proofs.families.family import FAMILIES
+from equimargin.report.page import summary
 from equimargin.sameness import same
 from equimargin.solvers import SOLVERS, Needs, Status, solve
 from equimargin.solvers.interrupt import Quit, kept_from_quitting
@@ -239,6 +240,12 @@ def test_two_runs_of_one_library_are_one_witness() -> None:
     assert compare(problem).families[0].verdict is Verdict.AGREE
 
 
+def test_the_summary_says_that_seconds_of_compiling_are_those_of_loading_too() -> None:
+    found = compare(classification(X, Y, 1.0), formulations="svm.soft.primal", solvers="CLARABEL")
+    _, time = summary(found.families, (), seconds=1e-3, interrupted="")
+    assert time.endswith("of them compiling and loading")
+
+
 def test_solvers_around_one_solver_are_one_witness() -> None:
     wrapped = [entry(name, lambda problem, limits: solve(problem, "smo", limits.tol)) for name in ("first", "second", "third")]
     found = compare(classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=wrapped).families[0]
@@ -248,7 +255,7 @@ def test_solvers_around_one_solver_are_one_witness() -> None:
 
 
 def test_a_solver_around_one_of_a_library_has_the_library_as_its_witness() -> None:
-    around = entry("around", lambda problem, limits: solve(problem, "linear_program", limits.tol), ("svm.onenorm",))
+    around: Any = entry("around", lambda problem, limits: solve(problem, "linear_program", limits.tol), ("svm.onenorm",))
     around = replace(around, needs=Needs(OneNormProblem))
     found = compare(one_norm_classification(X, Y, 1.0), solvers=["HIGHS", around]).families[0]
     assert {j.evidence.run.witness for j in found.judgements if j.agreement is Agreement.AGREES} == {"HIGHS"}

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from equimargin import compare
-from equimargin.compare import Allowance, Given, Job
+from equimargin.compare import Allowance, Job, _UserSolver
 from equimargin.formulations import (
     Declaration,
     Kernel,
@@ -162,7 +162,7 @@ def test_an_interrupt_ends_a_comparison() -> None:
 
     solver = replace(SOLVERS["smo"], function=interrupted)
     with pytest.raises(KeyboardInterrupt):
-        Job(sample_problem("svm.soft"), None, "smo", 1e-8, given=Given.of(solver)).run(Allowance(1.0))
+        Job(sample_problem("svm.soft"), None, "smo", 1e-8, given=_UserSolver.of(solver)).run(Allowance(1.0))
 
 
 def test_highs_is_not_given_what_brings_the_process_down() -> None:

@@ -204,10 +204,11 @@ def test_no_kernel_is_compiled_without_the_time_for_it(monkeypatch: pytest.Monke
 
 
 def test_a_kernel_of_numbas_own_decorator_is_compiled_whatever_time_is_left() -> None:
-    @numba.njit
-    def theirs(x: int) -> int:
+    def successor(x: int) -> int:
         return x + 1
 
+    njit: Any = numba.njit
+    theirs = njit(successor)
     told, before = list[float](), jit.seconds_foreseen()
     with jit.compiling_announced(told.append), jit.compiling_within(0.0):
         assert theirs(1) == 2

@@ -234,13 +234,13 @@ def _inferred_task(where: str, table: Table) -> str:
 
 def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool) -> Data:
     """Return the data with the question or notice that their target y calls for."""
-    classes, levels, lowest = (
+    levels, lowest = (
         f"{name}={value!r}" if in_python else f"--{name} {value}"
-        for name, value in (("task", "classification"), ("task", "ordinal"), ("best", "lowest"))
+        for name, value in (("task", "ordinal"), ("best", "lowest"))
     )
     origin, name = data.origin, data.origin.target or ""
     if request.task is None and data.task == "regression":
-        origin = replace(origin, question=open_question(y, classes, levels))
+        origin = replace(origin, question=open_question(y, levels))
     elif data.task == "ranking" and origin.best is None and RANK_NAMES & {*map(str.lower, NAME_WORD.findall(name))}:
         origin = replace(origin, notes=(*origin.notes, f"the highest `{name}` is the best ({lowest} where 1 is)"))
     return replace(data, origin=origin)

@@ -78,17 +78,17 @@ def infer_task(y: NDArray[Any], has_queries: bool) -> str:
     return "classification" if len(values) == 2 or values.dtype.kind in "US" else "regression"
 
 
-def open_question(y: NDArray[Any], classes: str, levels: str) -> str:
+def open_question(y: NDArray[Any], levels: str) -> str:
     """Return the question whether a few whole numbers are classes; empty without doubt.
 
     Parameters
     ----------
     y : ndarray of shape (m,)
         Target without queries and without a named task.
-    classes, levels : str
-        How a caller says that the numbers are classes, or levels of an ordinal regression.
+    levels : str
+        How a caller says that the numbers are levels of an ordinal regression.
     """
     values = np.unique(y)
     if not 2 < len(values) <= min(MAX_LEVELS, len(y) - 1) or values.dtype.kind not in "iufO" or (values % 1 != 0).any():
         return ""
-    return f"{len(values)} distinct whole numbers: classes ({classes}), levels ({levels}) or numbers?"
+    return f"{len(values)} distinct whole numbers: classes (keep two of them), levels ({levels}) or numbers?"

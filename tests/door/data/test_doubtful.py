@@ -401,7 +401,7 @@ def test_the_command_line_takes_words_for_what_is_missing(tmp_path: Path, comman
 
 # Targets that are of no one task
 
-QUESTION = "3 distinct whole numbers: classes (--task classification), levels (--task ordinal) or numbers?"
+QUESTION = "3 distinct whole numbers: classes (keep two of them), levels (--task ordinal) or numbers?"
 
 
 @pytest.mark.parametrize("values", ["1 2 3 1", "0 1 2 0", "3 1 -5 3.0"])
