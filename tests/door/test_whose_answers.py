@@ -22,6 +22,7 @@ from equimargin.own.plugins import load_shipped
 from equimargin.proofs import Agreement, Verdict
 from equimargin.proofs.families import OwnFormulation
 from equimargin.proofs.families.family import FAMILIES
+from equimargin.report.page import summary
 from equimargin.sameness import same
 from equimargin.solvers import SOLVERS, Needs, Status, solve
 from equimargin.solvers.interrupt import Quit, kept_from_quitting
@@ -238,6 +239,12 @@ def test_two_runs_of_one_library_are_one_witness() -> None:
     usual = compare(problem)
     first = [j.evidence.run.library for j in usual.families[0].judgements if j.agreement is Agreement.AGREES]
     assert "CLARABEL" in first or usual.families[0].verdict is Verdict.AGREE
+
+
+def test_the_summary_says_that_seconds_of_compiling_are_those_of_loading_too() -> None:
+    found = compare(classification(X, Y, 1.0), formulations="svm.soft.primal", solvers="CLARABEL")
+    _, time = summary(found.families, (), seconds=1e-3, interrupted="")
+    assert time.endswith("of them compiling and loading")
 
 
 def test_solvers_around_one_solver_are_one_witness() -> None:
