@@ -246,12 +246,6 @@ def test_the_summary_says_that_seconds_of_compiling_are_those_of_loading_too() -
     assert time.endswith("of them compiling and loading")
 
 
-def test_the_summary_says_that_seconds_of_compiling_are_those_of_loading_too() -> None:
-    found = compare(classification(X, Y, 1.0), formulations="svm.soft.primal", solvers="CLARABEL")
-    _, time = summary(found.families, (), seconds=1e-3, interrupted="")
-    assert time.endswith("of them compiling and loading")
-
-
 def test_solvers_around_one_solver_are_one_witness() -> None:
     wrapped = [entry(name, lambda problem, limits: solve(problem, "smo", limits.tol)) for name in ("first", "second", "third")]
     found = compare(classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=wrapped).families[0]
