@@ -4,7 +4,7 @@ BIN      := $(VENV)/bin
 READY    := $(VENV)/.ready
 # versions that are installed: those of a file, or with CONSTRAINTS= the newest ones
 CONSTRAINTS ?= constraints.txt
-INSTALL  := -m pip install --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS))
+INSTALL  := -m pip install --disable-pip-version-check $(or $(addprefix --constraint ,$(CONSTRAINTS)),--upgrade --upgrade-strategy eager)
 # neighbours in the list of tests share fixtures and kernels: each process begins with a part of it, and takes from another when it is done
 PYTEST   := $(BIN)/python -m pytest -n auto --dist worksteal
 # what is tried with the oldest versions that pyproject.toml allows: the command line, solvers, backends, estimators, certificates
@@ -38,6 +38,7 @@ check-all: $(READY)  ## all tests: the slow ones, too, and four times as many dr
 	EQUIMARGIN_PROFILE=ci $(PYTEST) -m "not mutants and not benchmark" $(ARGS)
 
 check-newest:  ## make check in an environment of its own, with the newest version of everything
+	rm -f build/newest/.ready
 	$(MAKE) check VENV=build/newest CONSTRAINTS=
 
 check-oldest: build/oldest.txt  ## some tests with the oldest versions that pyproject.toml allows

@@ -123,7 +123,8 @@ def whole(path: Path, keep: bool = True) -> Iterator[Path]:
     """Yield the path of a new file, which replaces the file at the end if it is to be kept.
 
     The new file has an unpredictable name in the same folder and the same ending. It is created
-    with O_EXCL, so that no link is followed. A device or a pipe is written to directly.
+    with O_EXCL, so that no link is followed, and nobody reads it who may not read what it replaces. A
+    device or a pipe is written to directly.
     """
     if path.exists() and not path.is_file():
         with _named(path, path):
@@ -132,15 +133,16 @@ def whole(path: Path, keep: bool = True) -> Iterator[Path]:
     path = path.resolve()  # of a link it is the file behind it that is replaced
     part = path.with_name(f".equimargin-{token_hex(8)}{path.suffix}")
     with _named(path, part):
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        mode = path.stat().st_mode & 0o666 | 0o600 if path.exists() else 0o666
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
     try:
         with _named(path, part):
             yield part
             if keep:
+                with part.open("r+b") as written:
+                    os.fsync(written.fileno())
                 if path.exists():
                     copymode(path, part)
-                with part.open("rb") as written:
-                    os.fsync(written.fileno())
                 part.replace(path)
     finally:
         part.unlink(missing_ok=True)

@@ -490,24 +490,40 @@ def cache_directory() -> Path | None:
     Raises
     ------
     PermissionError
-        If the directory belongs to another user, or other users can write to it.
+        If the directory belongs to another user, or other users can write to it and that cannot be changed.
     """
     try:
         root = _cache_root()
-        directory = root / f"kernels-{_digest_of_sources()}"
-        for folder in (root, directory):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            pass
-    except (OSError, RuntimeError):  # RuntimeError: a user without a home directory
+    except RuntimeError:  # a user without a home directory
         return None
-    _check_owner(root)
-    _check_owner(directory)
-    return directory
+    directory = root / f"kernels-{_digest_of_sources()}"
+    if not (_is_made(root) and _is_made(directory)):
+        return None
+    try:
+        with tempfile.TemporaryFile(dir=directory):
+            return directory
+    except OSError:
+        return None
 
 
-def _check_owner(folder: Path) -> None:
-    """Raise a PermissionError if other users can put files into a folder."""
+def _is_made(folder: Path) -> bool:
+    """Whether a folder is there, made if need be; no other user can put files into it.
+
+    Raises
+    ------
+    PermissionError
+        If another user can.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return False
+    _keep_to_ourselves(folder)
+    return True
+
+
+def _keep_to_ourselves(folder: Path) -> None:
+    """Take the permission to write to our folder from other users; raise a PermissionError where that cannot be done."""
     if not hasattr(os, "getuid"):
         return
     status = folder.stat()
@@ -516,7 +532,11 @@ def _check_owner(folder: Path) -> None:
     if status.st_uid != os.getuid():
         owner = f"belongs to user {status.st_uid}, not to user {os.getuid()}"
         raise PermissionError(f"{subject} {owner}; {advice}")
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    of_others = stat.S_IWGRP | stat.S_IWOTH
+    if status.st_mode & of_others:
+        with suppress(OSError):
+            folder.chmod(stat.S_IMODE(status.st_mode) & ~of_others)
+    if folder.stat().st_mode & of_others:
         raise PermissionError(f"{subject} can be written by other users; chmod go-w {folder}, or {advice}")
 
 

@@ -20,6 +20,7 @@ import tempfile
 from pathlib import Path
 
 from equimargin.proofs.coq.compiled import NotProved, coqc, library
+from equimargin.solvers.problem_file import whole
 
 PIECE = 1000
 """Bytes of a string in the Coq file: Coq's stack is too small for strings of 100,000."""
@@ -123,7 +124,8 @@ def prove(certificate: Path) -> Path:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / target.name
         copy.write_text(theorem(certificate.read_bytes(), module), encoding="ascii", newline="")
-        shutil.copyfile(copy, target)
+        with whole(target) as part:
+            part.write_bytes(copy.read_bytes())
         if shutil.which("coqc") is None:
             raise NotProved(f"{target} is written, and there is no coqc to check it: {INSTALL}")
         with library() as compiled:

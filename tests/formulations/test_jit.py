@@ -401,12 +401,22 @@ def test_cache_directory_is_made_for_its_user_alone(cache: Path, mask: int) -> N
     assert [folder.stat().st_mode & 0o777 for folder in (cache, directory)] == [0o700, 0o700]
 
 
-@pytest.mark.parametrize("mode", [0o770, 0o702])
-def test_cache_directory_that_others_can_write_is_refused(cache: Path, mode: int) -> None:
+@pytest.mark.parametrize("mode", [0o775, 0o702])
+def test_cache_directory_that_others_can_write_is_kept_to_its_user(cache: Path, mode: int) -> None:
+    """As folders of an umask of 002 are."""
     cache.mkdir()
     cache.chmod(mode)
+    assert jit.cache_directory() is not None
+    assert cache.stat().st_mode & 0o777 == mode & ~0o022
+
+
+def test_cache_directory_that_others_go_on_writing_is_refused(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.mkdir()
+    cache.chmod(0o770)
+    monkeypatch.setattr(Path, "chmod", lambda *arguments: None)  # as on a file system without permissions
     with pytest.raises(PermissionError, match=rf"^the kernel cache {cache} can be written by other users; chmod go-w {cache}, or name "):
         jit.cache_directory()
+    assert not list(cache.iterdir())
 
 
 def test_cache_directory_of_another_user_is_refused(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -414,16 +424,18 @@ def test_cache_directory_of_another_user_is_refused(cache: Path, monkeypatch: py
     monkeypatch.setattr(os, "getuid", lambda: cache.stat().st_uid + 1)
     with pytest.raises(PermissionError, match=rf"^the kernel cache {cache} belongs to user \d+, not to user \d+; name another folder"):
         jit.cache_directory()
+    assert not list(cache.iterdir())
 
 
-def test_refused_kernel_cache_is_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "equimargin").mkdir()
-    (tmp_path / "equimargin").chmod(0o777)
+@pytest.mark.parametrize("command", ["compare", "verify"])
+def test_refused_kernel_cache_is_a_sentence(tmp_path: Path, command: str) -> None:
+    folder = tmp_path / "equimargin"
+    folder.mkdir()
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-m", "equimargin", "compare", "xor"]
-    answer = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG)
-    assert (answer.returncode, answer.stdout) == (2, "")
-    assert answer.stderr.startswith(f"equimargin: the kernel cache {tmp_path / 'equimargin'} can be written by other users; chmod go-w ")
+    code = "import os; us = os.getuid(); os.getuid = lambda: us + 1; from equimargin.cli import main; main()"
+    ended = subprocess.run([sys.executable, "-c", code, command, "xor"], env=environment, capture_output=True, text=True, timeout=HANG)
+    assert ended.stderr.startswith(f"equimargin: the kernel cache {folder} belongs to user "), ended.stdout + ended.stderr
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
 
 
 def test_compiling_does_not_count_in_the_time_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import signal
 import sys
+from typing import TYPE_CHECKING
 
-from equimargin.cli.ending import INTERRUPTED, UNREAD, UNWRITTEN, read_no_more
+from equimargin.cli.ending import INTERRUPTED, UNREAD, UNWRITTEN, read_no_more, said_of
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line: also Ctrl-C while it starts, and an output that cannot be written, end it without a traceback."""
+    signal.signal(signal.SIGTERM, _as_ctrl_c)  # also while all else is imported
     status: str | int | None
+    if sys.stdout is None:  # closed, as by >&-
+        sys.exit(_unwritten(OSError(errno.EBADF, os.strerror(errno.EBADF))))
     try:
         from equimargin.cli.app import main as run  # here, because an interrupt may come while this is imported
 
@@ -31,11 +41,18 @@ def main() -> None:
     sys.exit(status)
 
 
+def _as_ctrl_c(number: int, frame: FrameType | None) -> None:
+    """Interrupt this process as Ctrl-C does, also where Ctrl-C is ignored, as in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)
+
+
 def _unwritten(error: OSError) -> int:
     """Return the exit status of an output that failed; say so unless nobody reads it."""
     if isinstance(error, BrokenPipeError):
         return UNREAD
-    return _ended(f"the output cannot be written: {error.strerror or error}", UNWRITTEN)
+    return _ended(said_of(error), UNWRITTEN)
 
 
 def _ended(sentence: str, status: int) -> int:

@@ -28,7 +28,6 @@ from equimargin.cli.warm_up import warm_up
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
-    from types import FrameType
 
 SECONDS_UNTIL_SENT_AGAIN = 0.05
 """Seconds after which a lost interrupt is sent again: a callback that lost it is over by then, and no person notices."""
@@ -96,16 +95,8 @@ def _send_again(lost: UnraisableHookArgs) -> None:
         sys.__unraisablehook__(lost)
 
 
-def _as_ctrl_c(number: int, frame: FrameType | None) -> None:
-    """Interrupt this process as Ctrl-C does, also where Ctrl-C is ignored, as in the background."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.raise_signal(signal.SIGINT)
-
-
 def main() -> None:
     """Run the command line."""
-    signal.signal(signal.SIGTERM, _as_ctrl_c)
     keep_standard_output()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     atexit.register(gc.freeze)  # the system takes all memory back: a last look for garbage would take a tenth of a second

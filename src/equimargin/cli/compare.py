@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -64,8 +65,10 @@ from equimargin.cli.options import (
     in_words,
     kernel_of,
     kernel_record,
+    leave,
     loaded,
     margin_problem,
+    printed_apart,
     sentences,
     without_warnings_of_trackers,
     writing,
@@ -207,34 +210,35 @@ def compare(
     with sentences(), writing(json, csv, html, certify) as write:
         check_writable(json, csv, html)
         _check_folder(certify)
-        posed = None if task is ComparedTask.ORDINAL or levels is not None else brought(context, data, family, draw)
-        if posed is None:
-            how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na) | how_to_encode(categorical, best)
-            rows = loaded(required(data), task, how, preferences, sample, seed, kernel, scale, levels)
-            variant = Variant(per_query, bias)
-            asked = {"loss": None if loss is None else loss.value, "C": cost, "epsilon": epsilon, "scale": scale}
-            asked |= {"sample": sample, "seed": seed, **variant.record()}
-            rows = rows.scaled() if scale else rows
-            posed = at_rows(rows, kernel_of(kernel, gamma, degree, coef0, rows), family, variant, asked)
-        if jobs != 1:
-            without_warnings_of_trackers()
-        from equimargin.compare import comparisons
+        with _no_answer_yet(json, csv, html):
+            posed = None if task is ComparedTask.ORDINAL or levels is not None else brought(context, data, family, draw)
+            if posed is None:
+                how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na) | how_to_encode(categorical, best)
+                rows = loaded(required(data), task, how, preferences, sample, seed, kernel, scale, levels)
+                variant = Variant(per_query, bias)
+                asked = {"loss": None if loss is None else loss.value, "C": cost, "epsilon": epsilon, "scale": scale}
+                asked |= {"sample": sample, "seed": seed, **variant.record()}
+                rows = rows.scaled() if scale else rows
+                posed = at_rows(rows, kernel_of(kernel, gamma, degree, coef0, rows), family, variant, asked)
+            if jobs != 1:
+                without_warnings_of_trackers()
+            from equimargin.compare import comparisons
 
-        stream = comparisons(
-            posed.problems,
-            formulation or "*",
-            solver or "*",
-            tol,
-            agree_tol,
-            time_limit=time_limit,
-            total_time=total_time,
-            patient=patient,
-            jobs=jobs,
-            include_controls=include_controls or names_control(formulation),
-        )
-        screen = Screen(wide)
-        screen.headline(posed.headline)
-        result = _followed(stream, screen)
+            stream = comparisons(
+                posed.problems,
+                formulation or "*",
+                solver or "*",
+                tol,
+                agree_tol,
+                time_limit=time_limit,
+                total_time=total_time,
+                patient=patient,
+                jobs=jobs,
+                include_controls=include_controls or names_control(formulation),
+            )
+            screen = Screen(wide)
+            screen.headline(posed.headline)
+            result = _followed(stream, screen)
         result = replace(result, data=posed.data, settings={**result.settings, **posed.settings})
         for file, text in ((json, result.to_json), (csv, result.to_csv), (html, lambda: result.to_html(command_of(context)))):
             if file is not None:
@@ -244,7 +248,7 @@ def compare(
             for id, outcome in result.certify(certify).items():
                 typer.echo(f"{id}: certificate {outcome}" if isinstance(outcome, Path) else f"{id}: no certificate: {outcome}")
         if result.interrupted:
-            files = [str(file) for file in (json, csv, html) if file not in (None, STDOUT)]
+            files = _named(json, csv, html)
             written = f", written to {', '.join(files)}" if files else ""
             others_work = jobs != 1 and result.interrupted == BY_HAND
             end(f"interrupted ({result.interrupted}): {result.done} of {result.total} answers{written}", others_work)
@@ -336,7 +340,8 @@ def brought(context: typer.Context, data: str | None, patterns: list[str] | None
     given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
     if given:
         raise ValueError(f"--{given[0].replace('_', '-')} is not for {families[0].id}: its data say all that it needs")
-    found = [problem_of(family, data, draw) for family in families]
+    with printed_apart():
+        found = [problem_of(family, data, draw) for family in families]
     said = "; ".join(line for _, line in found)
     record = {"name": data or f"seed {draw}", "task": None, "rows": None, "features": None, "pairs_or_rows": None, "read_as": said}
     settings = {"task": None, "kernel": None, "scale": False, "sample": None, "seed": draw or 0}
@@ -374,12 +379,29 @@ def _check_folder(certify: Path | None) -> None:
         raise ValueError(f"--certify: {certify} is not a folder") from None
 
 
+def _named(*files: Path | None) -> list[str]:
+    """The names of the files, standard output left out."""
+    return [str(file) for file in files if file not in (None, STDOUT)]
+
+
+@contextmanager
+def _no_answer_yet(*files: Path | None) -> Iterator[None]:
+    """Say of an interrupt that no file is written; one that comes when there are answers does not get here."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        names = _named(*files)
+        unwritten = f"; {' and '.join(names)} {'is' if len(names) == 1 else 'are'} not written" if names else ""
+        leave(f"interrupted before the first answer{unwritten}")
+
+
 def _followed(stream: Iterator[Comparison], screen: Screen) -> Comparison:
     """The last of a stream of comparisons, each shown; the last that there was where an interrupt ends it."""
-    found = next(stream)
+    with printed_apart():
+        found = next(stream)
     started = time.perf_counter() - found.seconds
     try:
-        with screen:
+        with screen, printed_apart():
             screen.update(found)
             for found in stream:
                 screen.update(found)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from equimargin.cli.ending import INTERRUPTED, UNREAD, read_no_more
+from equimargin.cli.ending import INTERRUPTED, UNREAD, read_no_more, said_of
 from equimargin.cli.names import choices, flag, meant, named
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ HTMLOption = Annotated[
 
 def load_plugins(names: list[str] | None) -> list[str] | None:
     """Load the plug-ins of installed packages, then those that are named."""
-    with sentences():
+    with sentences(), printed_apart():
         from equimargin.own.plugins import load, load_installed
 
         for sentence in load_installed():
@@ -453,6 +453,13 @@ def in_words(kernel: Kernel) -> str:
 
 
 @contextmanager
+def printed_apart() -> Iterator[None]:
+    """Let what a plug-in prints go to standard error, because standard output is for the page or for a record."""
+    with redirect_stdout(sys.stderr):
+        yield
+
+
+@contextmanager
 def sentences() -> Iterator[None]:
     """End with a sentence instead of a traceback: exit status 2 after bad input, 130 after an interrupt.
 
@@ -466,7 +473,7 @@ def sentences() -> Iterator[None]:
     except ValueError as error:
         refuse(str(error))
     except OSError as error:
-        refuse(str(error) if error.filename or not error.strerror else f"the output cannot be written: {error.strerror}")
+        refuse(said_of(error))
     except ImportError as missing:
         if "hypothesis" not in str(missing):
             raise

@@ -76,13 +76,14 @@ def verify(
     checked by Coq, for the reason in its line. `python3 -I proofs/checker.py FILE...` does the same without the proved checker and
     without --prove.
     """
-    from equimargin.proofs.checker import main as check
+    with sentences():
+        from equimargin.proofs.checker import main as check
 
-    status = check(files)
-    if status == 0:
-        status = _asked_of_the_program(files)
-    if prove and status == 0:
-        status = UNDECIDED if [file for file in files if not _proved(file)] else 0
+        status = check(files)
+        if status == 0:
+            status = _asked_of_the_program(files)
+        if prove and status == 0:
+            status = UNDECIDED if [file for file in files if not _proved(file)] else 0
     raise typer.Exit(status)
 
 
@@ -113,9 +114,8 @@ def _proved(file: str) -> bool:
     from equimargin.proofs.coq import NotProved, condition, prove
 
     try:
-        with sentences():
-            theorem, given = prove(Path(file)), condition(Path(file).read_bytes())
-            typer.echo(f"{file}: PROVED: Coq has checked the theorem {theorem}, which rests on no axiom{given and f'; it holds {given}'}")
+        theorem, given = prove(Path(file)), condition(Path(file).read_bytes())
+        typer.echo(f"{file}: PROVED: Coq has checked the theorem {theorem}, which rests on no axiom{given and f'; it holds {given}'}")
     except NotProved as reason:
         typer.echo(f"{file}: NOT PROVED: {reason}")
         return False

@@ -194,14 +194,14 @@ def columns(fallback: int) -> int:
 
 
 def console(width: int) -> Any:
-    """Where rich prints; that nobody reads it any more is an error for the command, and no exit status of rich's own."""
+    """Where rich prints, standard output as it is now; that nobody reads it is an error of the command, not an exit of rich's."""
     from rich.console import Console
 
     class Output(Console):
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return Output(width=width, highlight=False, markup=False, emoji=False)
+    return Output(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
 
 
 def _encodes(text: str) -> bool:

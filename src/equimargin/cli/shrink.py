@@ -61,6 +61,7 @@ from equimargin.cli.options import (
     how_to_read,
     kernel_of,
     loaded,
+    printed_apart,
     sentences,
     writing,
 )
@@ -143,7 +144,8 @@ def shrink(
         if is_finding(source):
             load_shipped()
             known = Shrunk.read(source)
-            found: tuple[Shrunk, str] | None = again(known, total_time)
+            with printed_apart():
+                found: tuple[Shrunk, str] | None = again(known, total_time)
         else:
             if source.isdecimal() and not Path(source).exists():
                 problems: Iterable[AnyProblem] = _drawn(int(source), family, examples)
@@ -158,7 +160,8 @@ def shrink(
                 problems = at_rows(rows, chosen, family, Variant(per_query, bias), words).problems
             asked = _asked(formulation, solver, tol, agree_tol, time_limit, slow)
             plugins = tuple(str(Path(name).resolve()) if name.endswith(".py") else name for name in plugin or [])
-            found = _first(problems, _Wanted(formulation, solver, slow), asked, total_time, plugins)
+            with printed_apart():
+                found = _first(problems, _Wanted(formulation, solver, slow), asked, total_time, plugins)
         if found is None:
             typer.echo("There is no finding: no answer disagrees, fails or is slow.")
             finish(0)

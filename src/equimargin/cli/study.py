@@ -20,6 +20,7 @@ from equimargin.cli.options import (
     finish,
     leave,
     load_plugins,
+    printed_apart,
     sentences,
     without_warnings_of_trackers,
     writing,
@@ -233,7 +234,8 @@ def _work(opened: Database, executor: Executor, study: Study) -> None:
                     last = time.monotonic()
                     show(study.progress())
 
-            run(opened, executor, heard)
+            with printed_apart():
+                run(opened, executor, heard)
             show(study.progress())
     except KeyboardInterrupt:
         leave(f"interrupted; {study.progress().sentence}: --resume goes on")

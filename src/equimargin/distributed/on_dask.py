@@ -127,7 +127,10 @@ class OnDask:
             return []
         completed(self.client, answers)
         fetch = partial(self.client.gather, answers, asynchronous=True)
-        results: list[Any] = self.client.sync(fetch, callback_timeout=SECONDS_TO_FETCH)
+        try:
+            results: list[Any] = self.client.sync(fetch, callback_timeout=SECONDS_TO_FETCH)
+        except TimeoutError:
+            raise Lost(f"the cluster does not hand over its answers within {SECONDS_TO_FETCH:g} s") from None
         return results
 
     def _fetched(self, fetch: Callable[[], Result]) -> Result:
@@ -135,7 +138,7 @@ class OnDask:
 
         Raises
         ------
-        Lost : the cluster is gone, or a partition takes every worker down that reads it.
+        Lost : the cluster is gone, or does not hand over its answers in time, or a partition takes every worker down that reads it.
         """
         from distributed import KilledWorker
         from distributed.client import ClosedClientError
@@ -144,7 +147,7 @@ class OnDask:
             return fetch()
         except KilledWorker as killed:
             raise Lost(f"several workers died one after another over one task, of too little memory perhaps: {killed.task}") from None
-        except (CancelledError, ClosedClientError, TimeoutError, OSError):
+        except (CancelledError, ClosedClientError, OSError):
             raise Lost("the cluster is gone, or data that were scattered have died with their worker") from None
 
 

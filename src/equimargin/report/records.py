@@ -15,8 +15,10 @@ from equimargin.proofs import Agreement, Family, Judgement
 SCHEMA_VERSION = 2
 """Counts the layouts of the records of `compare` and `path`: schema.json describes this one."""
 
-COMPUTED = ("=", "+", "-", "@", "\t", "\r")
-"""First characters of texts that a spreadsheet computes."""
+COMPUTED = ("=", "+", "-", "@")
+"""First characters, behind space, of texts that a spreadsheet computes."""
+SPLIT = ("\t", "\r")
+"""First characters of texts that a spreadsheet takes apart."""
 
 LIBRARIES = ("numpy", "scipy", "numba", "cvxpy", "clarabel", "scs", "osqp", "highspy")
 """Names of the packages that take part in an answer."""
@@ -25,7 +27,7 @@ LIBRARIES = ("numpy", "scipy", "numba", "cvxpy", "clarabel", "scs", "osqp", "hig
 def csv_text(names: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
     """Return records as CSV text with a header.
 
-    A text that a spreadsheet would compute, as a file's name or a reason may be one, gets an apostrophe in front.
+    A text that a spreadsheet would compute, as a file's name or a reason may be one, gets an apostrophe in front; a number is none.
 
     Parameters
     ----------
@@ -36,11 +38,20 @@ def csv_text(names: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, names)
-    writer.writeheader()
-    for line in records:
-        computed = {name: f"'{value}" for name, value in line.items() if isinstance(value, str) and value.startswith(COMPUTED)}
-        writer.writerow({**line, **computed})
+    for line in ({name: name for name in names}, *records):
+        writer.writerow({name: f"'{value}" if _is_computed(value) else value for name, value in line.items()})
     return text.getvalue()
+
+
+def _is_computed(value: Any) -> bool:
+    """Whether a value is a text that a spreadsheet would compute, and no plain number."""
+    if not isinstance(value, str) or not (value.startswith(SPLIT) or value.lstrip().startswith(COMPUTED)):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return value.startswith(SPLIT)
 
 
 def solved(judgement: Judgement) -> bool:

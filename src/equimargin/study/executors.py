@@ -137,6 +137,8 @@ def _finished(client: Any, at_work: list[Any]) -> list[Any]:
         return completed(client, at_work, "FIRST_COMPLETED")
     except Lost as lost:
         raise ClusterGone(f"{lost}: {KEPT}") from None
+    except TimeoutError:
+        raise ClusterGone(f"the scheduler of the cluster does not answer in time; {KEPT}") from None
     except (CancelledError, OSError):
         raise ClusterGone(f"the scheduler of the cluster is gone; {KEPT}") from None
 

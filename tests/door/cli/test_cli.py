@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import pickle
 import re
 import subprocess
@@ -20,6 +21,7 @@ from equimargin.cli.app import app
 from equimargin.cli.options import kernel_of
 from equimargin.data import load
 from equimargin.estimators import MarginClassifier
+from places import ROOT
 
 RUN = CliRunner()
 QUADRATIC = ("--kernel", "poly", "--degree", "2", "--gamma", "1", "--coef0", "1")
@@ -442,6 +444,41 @@ def test_output_to_a_full_disk_is_a_sentence(arguments: tuple[str, ...]) -> None
         command = [sys.executable, "-m", "equimargin", *arguments]
         ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stderr) == (2, "equimargin: the output cannot be written: No space left on device\n")
+
+
+@pytest.mark.parametrize("arguments", ["list", "compare xor", "show svm.soft"])
+def test_closed_output_is_a_sentence(arguments: str) -> None:
+    command = f"exec {sys.executable} -m equimargin {arguments} >&-"
+    ended = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "equimargin: the output cannot be written: Bad file descriptor\n")
+
+
+AT_IMPORT = """
+import os, signal, sys
+class Interrupts:
+    def find_spec(self, name, *rest):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGTERM)
+sys.meta_path.insert(0, Interrupts())
+from equimargin.cli import main
+main()
+"""
+"""A program that gets SIGTERM when a module is imported."""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("typer", "interrupted"),
+        ("equimargin.compare", "interrupted before the first answer; out.json and out.html are not written"),
+    ],
+)
+def test_termination_before_an_answer_is_a_sentence(name: str, said: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", AT_IMPORT.format(name=name), "compare", "xor", "--json", "out.json", "--html", "out.html"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", f"equimargin: {said}\n")
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_interrupt_at_start_up_is_a_sentence() -> None:

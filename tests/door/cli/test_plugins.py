@@ -72,6 +72,29 @@ def test_nothing_but_the_record_goes_to_standard_output(run: Run, tmp_path: Path
     assert not list(faults(json.loads(found.stdout), "compare"))
 
 
+PRINTING = """
+from brought import ocsvm
+print("printed at import")
+@ocsvm.solver("printing", accuracy=1e-6)
+def printing(d):
+    \"\"\"No answer, but a word.\"\"\"
+    print("printed by a solver")
+    raise ValueError("no answer")
+"""
+
+
+@pytest.mark.parametrize("file", ["-", "out.json"])
+def test_what_a_plug_in_prints_goes_to_standard_error(run: Run, tmp_path: Path, file: str) -> None:
+    (tmp_path / "printing.py").write_text(PRINTING, encoding="utf-8")
+    few = ("--plugin", "printing", "--family", "test.ocsvm", "--solver", "test.ocsvm.printing", "--solver", "CLARABEL")
+    found = run("compare", "--draw", "1", *few, "--json", file)
+    assert not re.search("printed (at|by)", found.stdout)
+    assert found.stderr.count("printed at import\n") == 1
+    assert "printed by a solver\n" in found.stderr
+    record = json.loads(found.stdout if file == "-" else (tmp_path / file).read_text(encoding="utf-8"))
+    assert not list(faults(record, "compare"))
+
+
 def test_data_are_drawn(run: Run) -> None:
     found = run("compare", "--plugin", "brought", "--family", "test.ocsvm", "--draw", "4", "--solver", "CLARABEL")
     assert "test.ocsvm, drawn with seed 4: X" in found.stdout

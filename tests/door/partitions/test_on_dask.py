@@ -161,6 +161,17 @@ def test_a_cluster_that_is_gone_is_said(client: Any) -> None:
         solve(problem)
 
 
+def test_answers_that_are_not_handed_over_in_time_are_said(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*arguments: Any, **options: Any) -> Any:
+        raise TimeoutError
+
+    problem = classification(delayed(2, "X"), delayed(2, "y"), 0.1, client=client)
+    monkeypatch.setattr(client, "sync", late)
+    monkeypatch.setattr("equimargin.distributed.on_dask.completed", lambda *arguments: [])
+    with pytest.raises(Lost, match=r"^the cluster does not hand over its answers within 600 s$"):
+        solve(problem)
+
+
 def test_cluster_without_workers_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import Client, LocalCluster
 

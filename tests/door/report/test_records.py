@@ -94,7 +94,13 @@ def test_iterations_that_nobody_counts_are_null(tmp_path: Path) -> None:
     assert Solution.load(tmp_path / "solution.npz").iterations is found.iterations is None
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize("text", ["=1+1", "+a", "-a", "@SUM(A1)", "\t=1", "\r=1", " =1", "\n=1", " \t-1+1", "\t1"])
 def test_csv_text_that_a_spreadsheet_would_compute_is_quoted(text: str) -> None:
-    (line,) = csv.DictReader(io.StringIO(csv_text(["name", "value"], [{"name": text, "value": -1.5}]), newline=""))
-    assert line == {"name": f"'{text}", "value": "-1.5"}
+    (line,) = csv.DictReader(io.StringIO(csv_text([text, "value"], [{text: text, "value": -1.5}]), newline=""))
+    assert line == {f"'{text}": f"'{text}", "value": "-1.5"}
+
+
+@pytest.mark.parametrize("text", ["-0.5", "+1", "-1e-9", "-inf", "a=1", "a\n-1"])
+def test_csv_text_that_a_spreadsheet_would_not_compute_is_kept(text: str) -> None:
+    (line,) = csv.DictReader(io.StringIO(csv_text(["name"], [{"name": text}]), newline=""))
+    assert line == {"name": text}

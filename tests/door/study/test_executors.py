@@ -120,6 +120,17 @@ def test_a_cluster_without_workers_is_a_sentence(tmp_path: Path, monkeypatch: py
     assert Study(tmp_path / "study.sqlite").progress().total("leased") == 0
 
 
+def test_a_scheduler_that_does_not_answer_in_time_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    from equimargin.study import executors
+
+    def late(*arguments: Any) -> Any:
+        raise TimeoutError
+
+    monkeypatch.setattr(executors, "completed", late)
+    with pytest.raises(executors.ClusterGone, match=r"^the scheduler of the cluster does not answer in time; the answers that were"):
+        executors._finished(None, [])
+
+
 def test_processes_are_as_many_as_processors_that_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
     asked: list[int] = []
