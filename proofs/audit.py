@@ -12,6 +12,7 @@ that differ from their rows are further points of the problem, of weight 0: its 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 import numpy as np
@@ -74,15 +75,14 @@ class Audit:
         return (self.own.upper - self.own.lower) / self.optimum.size
 
     def __str__(self) -> str:
-        least, most = self.excess
-        relative = self.relative_excess
-        proves = f", at most {self.own_relative_excess:.2g} by its own multipliers alone" if np.isfinite(self.own.lower) else ""
+        alone = f"; its own multipliers, without a solver, prove at most {self.own_relative_excess:.2g}"
+        own = alone if np.isfinite(self.own.lower) else ""
         vectors = f"; {self.vectors}" if self.vectors else ""
         assumed = f"; assumed, as its file does not say it: {self.assumed}" if self.assumed else ""
         return (
-            f"{self.source}, {self.problem.family}, C={self.problem.C:g}: this model is between {least:.6g} and {most:.6g} "
-            f"above the optimum of the problem it claims to solve, which is in [{self.optimum.lower:.12g}, {self.optimum.upper:.12g}] "
-            f"(relative {relative[0]:.2g} to {relative[1]:.2g}{proves}){vectors}{assumed}"
+            f"{self.source}, {self.problem.family}, C={self.problem.C:g}: this model is proven to be {_range(*self.excess, 4)} "
+            f"above the optimum of the problem it claims to solve, which is in [{_rounded(self.optimum.lower, 8, ROUND_FLOOR)}, "
+            f"{_rounded(self.optimum.upper, 8, ROUND_CEILING)}] (relative: {_range(*self.relative_excess, 2)}{own}){vectors}{assumed}"
         )
 
 
@@ -129,6 +129,18 @@ def audit(
     optimum = solution.interval if point.alpha is None else solution.interval.intersected(proven)
     objective = Interval(inner.upper, proven.upper, problem.scale)
     return Audit(known.source, problem, point, objective, optimum, proven, known.assumed, vectors)
+
+
+def _range(least: float, most: float, digits: int) -> str:
+    """Return one number where both ends round to it, else both, rounded outward."""
+    if (number := f"{least:.{digits}g}") == f"{most:.{digits}g}":
+        return number
+    return f"between {_rounded(least, digits, ROUND_FLOOR)} and {_rounded(most, digits, ROUND_CEILING)}"
+
+
+def _rounded(value: float, digits: int, direction: str) -> str:
+    """Return a number in decimal digits, rounded in a direction."""
+    return f"{float(Context(prec=digits, rounding=direction).create_decimal_from_float(value)):.{digits}g}"
 
 
 def _problem(model: Model, X: Any, y: ArrayLike, C: float, epsilon: float | None, sample_weight: ArrayLike | None) -> MarginProblem:

@@ -150,13 +150,19 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     """Return a question after a name that is not known, with the nearest known ones; empty where none is near.
 
     Near are, in this order, names that begin with it, names of which it is a part between points, and names that are spelled like it.
+    Names with fewer points go first, and among equals the order of the known ones is kept.
     """
-    lower, text = {each.lower(): each for each in sorted(known, key=lambda each: (each.count("."), len(each)))}, name.lower()
+    lower, text = {each.lower(): each for each in sorted(known, key=lambda each: each.count("."))}, name.lower()
     begun = [each for each in lower if text and each.startswith(text)]
     parts = [each for each in lower if text in each.split(".")]
     spelled = difflib.get_close_matches(text, lower, n=SUGGESTIONS)
     near = [*dict.fromkeys([*begun, *parts, *spelled])][:SUGGESTIONS]
-    return f"; did you mean {' or '.join(lower[each] for each in near)}?" if near else ""
+    return f"; did you mean {one_of_these([lower[each] for each in near])}?" if near else ""
+
+
+def one_of_these(names: Sequence[str]) -> str:
+    """Return names in a sentence: a, b or c."""
+    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _at(place: tuple[int, ...]) -> str:

@@ -112,8 +112,18 @@ def test_all_relative_figures_have_one_denominator(tol: float) -> None:
     assert found.own_relative_excess == (found.objective.upper - found.own.lower) / S
     assert found.relative_excess[1] <= found.own_relative_excess
     low, high, own = (f"{figure:.2g}" for figure in (*found.relative_excess, found.own_relative_excess))
-    assert str(found).endswith(f"(relative {low} to {high}, at most {own} by its own multipliers alone)")
-    assert float(high) <= float(own)
+    assert str(found).endswith(f"; its own multipliers, without a solver, prove at most {own})")
+    assert (f"(relative: {high}; " in str(found)) == (low == high)
+
+
+def test_audit_prints_one_number_or_an_interval_that_contains_the_proven_one() -> None:
+    known = audit(SVC(C=100.0, gamma=0.001).fit(X, Y), X, Y)
+    exact = replace(known, objective=replace(known.objective, lower=3.0, upper=3.0), optimum=replace(known.optimum, lower=1.0, upper=1.0))
+    assert "this model is proven to be 2 above" in str(exact)
+    wide = replace(exact, objective=replace(known.objective, lower=3.14159999, upper=4.00000001))
+    assert "proven to be between 2.141 and 3.001 above" in str(wide)
+    open_below = replace(exact, optimum=replace(known.optimum, lower=0.1234567891, upper=1.0))
+    assert "is in [0.12345678, 1] (relative: between 1.6 and 2.4; " in str(open_below)
 
 
 def liblinear(constant: float, kind: str = "L2R_L2LOSS_SVC_DUAL") -> str:

@@ -122,8 +122,8 @@ def test_the_readme_counts_the_ledger() -> None:
     verdicts = Counter(row.verdict for row in rows)
     wrong = sum(verdicts[verdict] for verdict in (Verdict.REFUTED, Verdict.MISPRINT, Verdict.CORRECTED))
     assert f"{len(rows)} claims of the documents" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"{exact} of them in rational numbers or by a theorem" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"{wrong} are not right as printed" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"{exact} of them are checked in rational numbers or by a theorem" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"{wrong} are found not to be right as printed" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_claims_are_listed_and_shown() -> None:
@@ -139,6 +139,7 @@ def test_claims_are_listed_and_shown() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["list", "--document", "X"], "no document is called 'X'"),
         (["list", "claims", "--document", "X"], "no document is called 'X'"),
         (["list", "claims", "--verdict", "wrong"], "no verdict is called 'wrong'"),
         (["list", "solvers", "--document", "T"], "choose among claims"),

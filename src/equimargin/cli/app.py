@@ -18,7 +18,7 @@ from equimargin import __version__
 from equimargin.cli.claims import check_claims
 from equimargin.cli.compare import compare
 from equimargin.cli.listing import atlas, graph, list_, show
-from equimargin.cli.names import OneSentence
+from equimargin.cli.names import OneCommand, OneSentence
 from equimargin.cli.path import path
 from equimargin.cli.proof import audit, refute, same, suggest, verify
 from equimargin.cli.screen import keep_standard_output
@@ -67,7 +67,7 @@ def root(
 def _enter(command: Callable[..., None], **how: Any) -> None:
     """Enter a command under its own name; every paragraph of its help is one line, which the help wraps itself."""
     paragraphs = [" ".join(paragraph.split()) for paragraph in (getdoc(command) or "").split("\n\n")]
-    app.command(command.__name__.rstrip("_").replace("_", "-"), help="\n\n".join(paragraphs), **how)(command)
+    app.command(command.__name__.rstrip("_").replace("_", "-"), cls=OneCommand, help="\n\n".join(paragraphs), **how)(command)
 
 
 FIRST: Sequence[Callable[..., None]] = (compare, audit, same, path, study, shrink, verify, list_, show)

@@ -15,7 +15,6 @@ import typer
 from equimargin.cli.names import command_of, flag, named
 from equimargin.cli.options import (
     ANSWERS,
-    DATA,
     LIMITS,
     NO_PAIRS,
     OUTPUT,
@@ -150,7 +149,7 @@ def compare(
     seed: SeedOption = 0,
     draw: Annotated[
         int | None,
-        typer.Option(metavar="SEED", min=0, help="Draw the data of a plug-in's family in place of reading DATA.", rich_help_panel=DATA),
+        typer.Option(metavar="SEED", min=0, help="Draw the data of a plug-in's family in place of reading DATA."),
     ] = None,
     task: ComparedTaskOption = None,
     levels: LevelsOption = None,
@@ -199,7 +198,7 @@ def compare(
 ) -> None:
     """Compare formulations and solvers on your data.
 
-    Every answer is checked: what it proves of the optimum is computed anew, and no status of a solver is used.
+    Every answer is checked: what it proves of the optimum is computed anew, and what a solver says of its own success is not believed.
 
     A family that a plug-in enters, or one of `list families` beyond those of the task, is compared by its name: --family ID with a file of
     its own data, or with --draw SEED.

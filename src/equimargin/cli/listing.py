@@ -19,6 +19,8 @@ _ARROWS = {"equivalence": "<->", "strong equivalence": "<=>", "rescaling": "<~>"
 """The sign between two linked formulations in a list, by the kind of the link."""
 
 
+OFTEN_MEANT = ("svm.soft", "svm.l2", "svm.hard", "rank.l1", "rank.l2", "rank.hard", "svr.l1", "svr.l2", "svr.hard")
+"""Families that are suggested first for a name that is not known."""
 SHOWN_SEED = 1
 """The seed of the data that are shown of a family."""
 
@@ -63,8 +65,10 @@ def list_(
     What a plug-in enters is listed with its origin.
     """
     with sentences():
-        if subject is not Subject.CLAIMS and (document or verdict):
-            raise ValueError(f"--document and --verdict choose among claims: list claims, not {subject or 'nothing'}")
+        if document or verdict:
+            subject = subject or Subject.CLAIMS
+            if subject is not Subject.CLAIMS:
+                raise ValueError(f"--document and --verdict choose among claims: list claims, not {subject}")
         if subject is None:
             entries = [(name.value, text) for name, text in CONTENTS.items()]
         elif subject is Subject.CLAIMS:
@@ -207,6 +211,7 @@ def _origin(module: str) -> str:
 
 
 def _page(id: str) -> str:
+    from equimargin.data import BUNDLED
     from equimargin.formulations import REGISTRY, families
     from equimargin.formulations.numeric.arguments import did_you_mean
     from equimargin.own.kernels import KERNELS, PROJECT
@@ -214,7 +219,7 @@ def _page(id: str) -> str:
     from equimargin.solvers import BACKENDS, SOLVERS
 
     kernels, stated = {**PROJECT, **KERNELS}, [claim.id for claim in claims()]
-    known = {name.lower(): name for name in (*REGISTRY, *families(), *SOLVERS, *BACKENDS, *kernels, *stated)}
+    known = {name.lower(): name for name in (*OFTEN_MEANT, *REGISTRY, *families(), *SOLVERS, *BACKENDS, *kernels, *stated)}
     name = known.get(id.lower(), id)
     if name in REGISTRY:
         return "\n".join(_of_formulation(name))
@@ -228,6 +233,8 @@ def _page(id: str) -> str:
         return "\n".join(_of_kernel(name, kernels[name]))
     if name in stated:
         return "\n".join(_of_claim(name))
+    if id in BUNDLED:
+        raise ValueError(f"{id} is a bundled data set, which has no page; `equimargin list data` describes it")
     everything = "; `equimargin list formulations`, `list families`, `list solvers`, `list kernels` and `list claims` have all names"
     raise ValueError(f"nothing is called {id!r}{did_you_mean(id, list(known.values())) or everything}")
 
@@ -279,7 +286,8 @@ def _of_family(id: str) -> Iterator[str]:
         yield f"  {entry.id:{width}s}{'; '.join(map(str, entry.sources))}{control}".rstrip()
     yield from ("", "Specialised solvers")
     takers = [solver for solver in SOLVERS.values() if solver.takes(id)]
-    yield from (f"  {solver.name}: {solver.algorithm}{' [a reference]' if solver.reference else ''}" for solver in takers)
+    never = " [a reference: auto never takes it]"
+    yield from (f"  {solver.name}: {solver.algorithm}{never if solver.reference else ''}" for solver in takers)
     if not takers:
         yield "  none; exact_optimum takes small problems"
     yield from _data_of(id)
@@ -287,7 +295,7 @@ def _of_family(id: str) -> Iterator[str]:
     others = [link for link in links.LINKS if (link.a in ids) != (link.b in ids)]
     if others:
         yield from ("", "Links to other families")
-        yield from (f"  {link.a} {_ARROWS[link.kind]} {link.b}   [{link.status}]" for link in others)
+        yield from (f"  {link.a} {_ARROWS[link.kind]} {link.b}   [{link.kind}; {link.status}]" for link in others)
     yield from ("", "Documents")
     documents = {source.document: source.full for entry in entries for source in entry.sources}
     yield from (f"  {name}: {full}" for name, full in documents.items())

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 E = TypeVar("E", bound=StrEnum)
 COMMAND = "equimargin.command"
@@ -31,9 +31,9 @@ def meant(text: str, names: Sequence[str]) -> str:
     """
     found = [name for name in names if name == text.lower()] or [name for name in names if name.startswith(text.lower())]
     if len(found) != 1:
-        from equimargin.formulations.numeric.arguments import did_you_mean
+        from equimargin.formulations.numeric.arguments import did_you_mean, one_of_these
 
-        maybe = f"; did you mean {' or '.join(found)}?" if found else did_you_mean(text, names)
+        maybe = f"; did you mean {one_of_these(found)}?" if found else did_you_mean(text, names)
         raise typer.BadParameter(f"{text!r} is not one of {', '.join(names)}{maybe}")
     return found[0]
 
@@ -70,8 +70,28 @@ def flag(name: str, help: str, panel: str | None = None, **more: Any) -> Any:
     return typer.Option(name, metavar="", help=help, rich_help_panel=panel, **more)
 
 
+def _without_types(params: list[Any]) -> list[Any]:
+    """Return parameters, of which those that are flags show no type in the help, also those that typer brings."""
+    for param in params:
+        if getattr(param, "is_flag", False) and param.metavar is None:
+            param.metavar = ""
+    return params
+
+
+class OneCommand(TyperCommand):
+    """One of the commands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters."""
+        return _without_types(super().get_params(ctx))
+
+
 class OneSentence(TyperGroup):
     """The commands, whose errors of usage are a sentence like all others, and which know how they were called."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters."""
+        return _without_types(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Keep the whole command as a person would type it into a shell; then parse it."""

@@ -144,7 +144,7 @@ GammaOption = Annotated[
     typer.Option(
         parser=_gamma,
         metavar="GAMMA",
-        help="Of poly, rbf and sigmoid: a number, scale for 1/(d var(X)), as by default, or auto for 1/d.",
+        help="Of poly, rbf and sigmoid: a number, scale for 1/(d var(X)) of d features, as by default, or auto for 1/d.",
         rich_help_panel=PROBLEM,
     ),
 ]
@@ -187,7 +187,7 @@ WeightOption = Annotated[
     typer.Option(
         metavar="COLUMN",
         help="Column of factors of each row's cost; by default sample_weight, or weight in a table whose target or query column has "
-        "one of the names above; '' for none.",
+        "a name that --target or --query finds by default; '' for none.",
         rich_help_panel=DATA,
     ),
 ]

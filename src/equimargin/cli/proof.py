@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -83,6 +84,8 @@ def verify(
         if status == 0:
             status = _asked_of_the_program(files)
         if prove and status == 0:
+            if shutil.which("coqc") is not None:
+                typer.echo("Coq checks the theorems; the first run compiles the library for it, one to two minutes.", err=True)
             status = UNDECIDED if [file for file in files if not _proved(file)] else 0
     raise typer.Exit(status)
 

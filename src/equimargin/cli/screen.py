@@ -62,17 +62,18 @@ class Screen:
 
     def update(self, found: Comparison) -> None:
         """Print the families that are finished since the last time; in a pipe also the first proof of one that is not."""
+        self._found = found
         for family in found.families:
             if found.finished(family):
                 self._family(family)
             elif self._live is None and not self.wide and family.id not in self._announced:
                 self._announce(family, found.settings["tol"])
-        self._found = found
         if self._live is not None:
             self._live.update(self._at_work(found), refresh=True)
 
     def end(self, found: Comparison) -> None:
         """Print what is left of the families, and the closing lines."""
+        self._found = found
         for family in found.families:
             missing = 0 if found.finished(family) else found.planned[found.families.index(family)] - len(family.judgements)
             self._family(family, missing, bool(found.interrupted))
@@ -126,9 +127,9 @@ class Screen:
         return Text("\n".join([*lines, how_far[: self.width]]))
 
     def _style(self) -> Any:
-        from equimargin.report.page import Style
+        from equimargin.report.page import Style, name_columns
 
-        return Style(self.width, self.ascii)
+        return Style(self.width, self.ascii, name_columns(self._found.families if self._found else ()))
 
     def _print(self, lines: list[str]) -> None:
         for line in lines:

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from equimargin.data.bundled import BUNDLED
 from equimargin.data.words import DataError, number, one_line
+from equimargin.formulations.numeric.arguments import did_you_mean
 
 SVMLIGHT_LINE: Final = re.compile(rb"[-+.\deE]+\s+\S*:|[^,;]*(?<!\S)(?:qid|[-+]?\d+):[^,;]*$")
 """A number and then a colon, or a colon after an index where no delimiter of CSV is about: a first line with a fault still counts."""
@@ -92,7 +93,8 @@ def _bytes_of(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise DataError(f"{path}: there is no such file and no such bundled data set; bundled are {', '.join(BUNDLED)}") from None
+        near = did_you_mean(str(path), list(BUNDLED)) or f"; bundled are {', '.join(BUNDLED)}"
+        raise DataError(f"{path}: there is no such file and no such bundled data set{near}") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL character
         raise DataError(f"{path}: cannot be read ({one_line(error)}); check the path and its permissions") from None
 

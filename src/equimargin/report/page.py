@@ -16,6 +16,7 @@ import numpy as np
 
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.declaration import DOCUMENTS
 from equimargin.proofs import Agreement, Family, Judgement, Verdict
 from equimargin.proofs.referee.judgement import USUAL_RULE
 from equimargin.report.records import solved
@@ -34,7 +35,7 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 INDENT = 4
 """Columns that the lines of a block are set in from its head."""
 NAME_COLUMNS = 15
-"""Columns that the name of a family takes in the head of its block."""
+"""Columns, at least, that the name of a family takes in the head of its block."""
 MOST_DIGITS = 15
 """Significant digits that any decimal number keeps in float64: more are never claimed."""
 NARROWEST_SOURCE = 10
@@ -45,10 +46,11 @@ SHARE_OF_COMPILING = 0.1
 
 @dataclass(frozen=True)
 class Style:
-    """How lines are set: their width in columns, and whether only ASCII may be used."""
+    """How lines are set: their width in columns, whether only ASCII may be used, and the columns that the name of a family takes."""
 
     width: int
     ascii: bool
+    names: int = NAME_COLUMNS
 
     def mark(self, agreement: Agreement) -> str:
         """The mark of an agreement."""
@@ -82,11 +84,16 @@ def page(
     families : judged as far as there are answers.  planned : how many answers each was to have.  left_out : what was not even planned.
     seconds : of wall time.  interrupted : why the comparison ended early, or nothing.  width, ascii : as in `Style`.
     """
-    style = Style(width, ascii)
+    style = Style(width, ascii, name_columns(families))
     lines: list[str] = []
     for family, count in zip(families, planned or [len(family.judgements) for family in families], strict=True):
         lines += [*block(family, count - len(family.judgements), style, bool(interrupted)), ""]
     return [*lines, *closing(families, planned, left_out, seconds, interrupted, style)]
+
+
+def name_columns(families: Iterable[Family]) -> int:
+    """Return the columns that the longest name of a family takes, with two spaces after it."""
+    return max([NAME_COLUMNS, *(len(family.id) + 2 for family in families)])
 
 
 def block(family: Family, missing: int, style: Style, ended: bool = False) -> list[str]:
@@ -114,6 +121,7 @@ def closing(
     lines = style.wrapped("   ".join(summary(families, planned, seconds, interrupted)))
     skipped = skips(families, left_out)
     lines += style.wrapped(f"skipped: {'; '.join(skipped)}") if skipped else []
+    lines += style.wrapped(_letters(families))
     marks = "  ".join(f"{style.mark(agreement)}{NO_BREAK}{agreement}" for agreement in Agreement)
     return lines + style.wrapped(f"{marks}   --explain, --wide")
 
@@ -169,7 +177,7 @@ def proven_digits(interval: Interval) -> tuple[str, int]:
 
 def first_proof(family: Family, style: Style) -> list[str]:
     """A line on an optimum that is proven while others are still to be asked; set in, so that nobody takes it for the head of a block."""
-    return style.wrapped(f"{family.id}: {optimum(family).partition(' (')[0]}; asking others", INDENT)
+    return style.wrapped(f"{family.id}: {optimum(family).partition(' (')[0]}; asking other solvers", INDENT)
 
 
 def optimum(family: Family) -> str:
@@ -216,7 +224,7 @@ def standing(family: Family, missing: int, ended: bool) -> str:
 def _head(family: Family, standing: str, style: Style) -> list[str]:
     """The family, its optimum, and at the right edge how it stands; on several lines where it is too long for one."""
     said = optimum(family) if family.judgements else ""
-    line = f"{family.id:<{NAME_COLUMNS - 1}} {said}"
+    line = f"{family.id:<{style.names - 1}} {said}"
     if len(line) + 2 + len(standing) <= style.width:
         return [f"{line}{standing:>{style.width - len(line)}}"]
     return [f"{family.id}{standing:>{max(style.width - len(family.id), len(standing) + 1)}}", *style.wrapped(said, INDENT)]
@@ -275,6 +283,13 @@ def _source(id: str) -> str:
     """Where the formulation is printed, its first place."""
     sources = REGISTRY[id].sources
     return str(sources[0]) if sources else ""
+
+
+def _letters(families: Sequence[Family]) -> str:
+    """Return a legend of the letters of documents that a page shows as sources; empty where it shows none."""
+    run = {j.evidence.run.formulation for family in families for j in family.judgements if j.agreement is not Agreement.SKIPPED}
+    letters = {REGISTRY[id].sources[0].document for id in run if id is not None and REGISTRY[id].sources} & set(DOCUMENTS)
+    return f"{', '.join(sorted(letters))}: documents with these equations, named by --explain" if letters else ""
 
 
 def _cell(j: Judgement, style: Style) -> str:

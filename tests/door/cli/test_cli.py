@@ -340,7 +340,9 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
         (("compare",), "missing argument 'DATA'; see equimargin compare --help"),
         (("comparee",), "no such command 'comparee'. Did you mean 'compare'?; see equimargin --help"),
         (("show", "svm.sofft"), "nothing is called 'svm.sofft'; did you mean svm.soft"),
-        (("show", "svm"), "nothing is called 'svm'; did you mean svm.l2 or svm.hard or svm.soft?"),
+        (("show", "xor"), "xor is a bundled data set, which has no page; `equimargin list data` describes it"),
+        (("compare", "irs"), "irs: there is no such file and no such bundled data set; did you mean iris"),
+        (("show", "svm"), "nothing is called 'svm'; did you mean svm.soft, svm.l2 or svm.hard?"),
         (("show", "soft"), "nothing is called 'soft'; did you mean svm.soft"),
         (("list", "family"), "'family' is not one of data, families, formulations, solvers, kernels, links, claims, plugins; did you mean"),
         (("compare", "xor", "--kernel", "rbf", "--degree", "3"), "--degree is not for the rbf kernel, which has --gamma; leave it out"),
@@ -404,12 +406,13 @@ def test_help_lists_few_commands_first_and_each_in_a_line() -> None:
 
 @pytest.mark.parametrize("command", ["compare", "shrink", "path"])
 def test_help_has_the_options_in_panels(command: str) -> None:
-    """An option without a panel stands under Options, where only two belong."""
+    """An option without a panel stands under Options, where few belong."""
     output = RUN.invoke(app, [command, "--help"]).output
     titles = re.findall(r"\u256d\u2500 (\w+) ", output)
     assert titles == ["Arguments", "Options", "Data", "Problem", "Answers", "Limits", "Output"]
     loose = output.split(" Options ")[1].split(" Data ")[0]
-    assert re.findall(r"--\w+", loose) == ["--plugin", "--help"]
+    assert re.findall(r"--\w+", loose) == [*["--draw"] * (command == "compare"), "--plugin", "--help"]
+    assert "bool" not in output
 
 
 def test_list_without_a_subject_says_what_can_be_listed() -> None:
@@ -501,7 +504,7 @@ def test_a_command_without_arguments_is_help() -> None:
 
 def test_show_says_what_a_family_a_solver_and_a_backend_are() -> None:
     family = RUN.invoke(app, ["show", "svm.soft"]).output
-    for said in ("1/2 |w|^2 + C sum_i xi_i", "LaTeX", "smo: ", "[a reference]", "K: Kuo"):
+    for said in ("1/2 |w|^2 + C sum_i xi_i", "LaTeX", "smo: ", "[a reference: auto never takes it]", "K: Kuo"):
         assert said in family
     (control,) = (line for line in family.splitlines() if line.strip().startswith("svm.soft.dual.as_printed "))
     assert control.endswith("[control: wrong on purpose, or a look-alike]")

@@ -98,6 +98,7 @@ def test_a_frame_in_python(tmp_path: Path) -> None:
     found = compare(frame, words, formulations="svm.soft.*", solvers=["CLARABEL", "smo"])
     assert OPTIMUM.search(str(found)), str(found)
     assert MARKS in str(found)
+    assert "documents with these equations, named by --explain" in str(found)
 
 
 def test_a_compressed_table(tmp_path: Path) -> None:
@@ -126,7 +127,7 @@ def test_a_pipe_at_both_ends(tmp_path: Path) -> None:
     assert answer.stdout.startswith("standard input: classification, 100 rows: target `species`")
     assert "\x1b" not in answer.stdout
     assert max(map(len, answer.stdout.splitlines())) <= 80
-    assert re.search(r"^ *svm\.soft:? +optimum \S+, \d+ digits proven; asking others$", answer.stdout, re.MULTILINE)
+    assert re.search(r"^ *svm\.soft:? +optimum \S+, \d+ digits proven; asking other solvers$", answer.stdout, re.MULTILINE)
     assert OPTIMUM.search(answer.stdout)
     record = json.loads(piped(f"$compare - {' '.join(FEW)} --json -", tmp_path, flowers()).stdout)
     assert list(faults(record, "compare")) == []

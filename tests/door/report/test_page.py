@@ -486,7 +486,7 @@ def test_in_a_pipe_lines_come_while_it_works_and_an_interrupt_ends_it(
     )
     assert process.stdout is not None
     lines: list[str] = []
-    while not lines or "asking others" not in lines[-1]:
+    while not lines or "asking other solvers" not in lines[-1]:
         lines.append(process.stdout.readline())
         assert lines[-1], lines
     process.send_signal(sent)
@@ -552,3 +552,10 @@ def test_what_is_the_same_at_every_optimum_is_said_once_all_have_answered() -> N
         "",
         "99 % of the multipliers of the rows.",
     ]
+
+
+def test_page_with_a_long_name_sets_all_optima_in_one_column(found: Comparison) -> None:
+    family = found.families[0]
+    lines = page([family, replace(family, id="a.name_longer_than_the_column")], [], [], 0.0, "", width=160)
+    heads = [line for line in lines if line.startswith((family.id, "a.name"))]
+    assert {line.index("optimum") for line in heads} == {len("a.name_longer_than_the_column") + 2}

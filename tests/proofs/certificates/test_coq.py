@@ -87,6 +87,17 @@ def test_without_coq_the_theorem_is_written_and_a_sentence_says_what_to_install(
     assert (tmp_path / "svm_soft.v").read_text(encoding="ascii") == coq.theorem((tmp_path / "svm.soft.json").read_bytes(), "svm_soft")
 
 
+def test_verify_with_coq_says_first_how_long_it_may_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    coqc = tmp_path / "coqc"
+    coqc.write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
+    coqc.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("equimargin.proofs.coq.compiled.cache", lambda: None)
+    status, said = verify(written(tmp_path, "svm.soft.json", SOFT))
+    assert status == 4
+    assert re.search(r"the first run compiles the library .* one to two minutes.* NOT PROVED: Coq ends with status 1", said)
+
+
 def test_a_file_that_is_no_theorem_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "svm_soft.v").write_text("Definition mine := 0.", encoding="ascii")
     status, said = verify(written(tmp_path, "svm.soft.json", SOFT))
