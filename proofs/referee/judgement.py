@@ -199,9 +199,9 @@ def judge(
     Returns
     -------
     Family : interval = [max lower, min upper] over all answers but the controls; agree only with an agreeing declaration and an agreeing
-        specialised solver of other code (two declarations by two backends where no solver was run; two solvers of different code where
-        the problem is too large to declare), no disagreement, no formulation that is proven not to be equal, and bounds that do not
-        contradict each other.
+        specialised solver of other code (two declarations where no solver was run; two solvers of different code where the problem is
+        too large to declare), no disagreement, no formulation that is proven not to be equal, and bounds that do not contradict each
+        other.
     """
     standard = _standard([e for e in evidence if not e.run.control], Interval(-np.inf, np.inf, scale, constant), tol)
     proven = standard.interval
@@ -394,8 +394,9 @@ def _verdict(judged: Sequence[Judgement], possible: Ways) -> tuple[Verdict, str]
     witnesses = declared.witnesses | solved.witnesses
     if declared.agreeing and solved.agreeing and len(witnesses) >= 2:
         return Verdict.AGREE, USUAL_RULE
-    if declared.agreeing >= 2 and len(declared.witnesses) >= 2 and not solved.run:
-        return Verdict.AGREE, f"two declarations agree; {solved.sentence}"
+    if declared.agreeing >= 2 and not solved.run:
+        by = f", all by {min(witnesses)}" if len(witnesses) == 1 else ""
+        return Verdict.AGREE, f"two declarations agree{by}; {solved.sentence}"
     if len(solved.witnesses) >= 2 and possible.too_large:
         return Verdict.AGREE, "two solvers of different algorithms agree; the problem is too large to declare"
     alone = len(witnesses) == 1 and declared.agreeing + solved.agreeing >= 2

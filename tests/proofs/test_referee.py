@@ -247,9 +247,13 @@ def test_a_family_agrees_by_two_declarations_without_a_solver() -> None:
         assert (found.verdict, found.reason) == (Verdict.AGREE, f"two declarations agree; {reason}")
 
 
-@pytest.mark.parametrize("also", [[], [solved(**FAILED)]])
-def test_two_declarations_by_one_backend_are_one_witness_with_or_without_a_solver(also: list[Evidence]) -> None:
-    found = judge("family", [declared("one"), declared("two"), *also], 10.0)
+def test_two_declarations_by_one_backend_are_said_to_be() -> None:
+    found = judge("family", [declared("one"), declared("two")], 10.0)
+    assert (found.verdict, found.reason) == (Verdict.AGREE, "two declarations agree, all by backend; no specialised solver was asked for")
+
+
+def test_two_declarations_by_one_backend_are_no_verdict_beside_a_solver_that_failed() -> None:
+    found = judge("family", [declared("one"), declared("two"), solved(**FAILED)], 10.0)
     assert found.verdict is Verdict.UNDECIDED
     assert found.reason.endswith("; backend computed every answer that agrees: that is one witness")
 
