@@ -20,7 +20,7 @@ from equimargin.own import plugins
         (
             "mine = leaving",
             "Name: somebody\nVersion: 1.0\n",
-            "(somebody 1.0) is left out: SystemExit: 3 (leaving.py, line 1)",
+            "(somebody 1.0) is left out: Quit: it raises SystemExit(3) (leaving.py, line 1)",
         ),
     ],
 )
@@ -40,5 +40,5 @@ def test_damaged_metadata_are_a_sentence(
 
 def test_a_plug_in_that_leaves_is_refused(tmp_path: Path) -> None:
     (tmp_path / "leaving_at_once.py").write_text("import sys\nsys.exit(3)\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"cannot be loaded: SystemExit: 3 \(leaving_at_once.py, line 2\)"):
+    with pytest.raises(ValueError, match=r"cannot be loaded: Quit: it raises SystemExit\(3\) \(leaving_at_once.py, line 2\)"):
         plugins.load(str(tmp_path / "leaving_at_once.py"))
