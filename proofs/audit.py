@@ -75,7 +75,7 @@ class Audit:
         return (self.own.upper - self.own.lower) / self.optimum.size
 
     def __str__(self) -> str:
-        alone = f"; its own multipliers, without a solver, prove at most {self.own_relative_excess:.2g}"
+        alone = f"; its own multipliers, without a solver, prove at most {_rounded(self.own_relative_excess, 2, ROUND_CEILING)}"
         own = alone if np.isfinite(self.own.lower) else ""
         vectors = f"; {self.vectors}" if self.vectors else ""
         assumed = f"; assumed, as its file does not say it: {self.assumed}" if self.assumed else ""
