@@ -326,7 +326,8 @@ def test_a_comparison_certifies_its_families(tmp_path: Path) -> None:
 
 def test_the_command_line_writes_and_checks(tmp_path: Path) -> None:
     runner = CliRunner()
-    options = ["--kernel", "polynomial", "--family", "svm.soft", "--solver", "CLARABEL", "--solver", "smo", "--certify", str(tmp_path)]
+    kernel = ["--kernel", "poly", "--degree", "2", "--gamma", "1", "--coef0", "1"]
+    options = [*kernel, "--family", "svm.soft", "--solver", "CLARABEL", "--solver", "smo", "--certify", str(tmp_path)]
     answer = runner.invoke(app, ["compare", "xor", *options])
     assert (answer.exit_code, "svm.soft: certificate " in answer.stdout) == (0, True)
     file = tmp_path / "svm.soft.json"
