@@ -153,7 +153,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_verify_says_that_the_program_is_not_built(program: Path, tmp_path: Path) -> None:
     answer = CliRunner().invoke(app, ["verify", str(written(tmp_path, "soft.json", SOFT))])
     assert answer.exit_code == 0
-    assert answer.output.endswith("not built (python -m equimargin.proofs.coq).\n")
+    assert answer.output.endswith("build it: python -m equimargin.proofs.coq (needs Coq).\n")
 
 
 SAYS = [
