@@ -170,6 +170,7 @@ def test_a_family_of_which_a_part_quits_has_failed_answers(quitting: Any, part: 
     assert same("test.quitting.primal", failed, draws=1, examples=1).verdict == "UNDECIDED"
 
 
+@pytest.mark.usefixtures("hearing")
 def test_an_interrupt_of_the_user_ends_a_function_and_one_of_its_own_does_not() -> None:
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), kept_from_quitting():

@@ -122,7 +122,7 @@ def test_points_and_boxes_of_another_size_are_refused() -> None:
 
 def test_the_statement_says_how_floats_were_read() -> None:
     found = enclosure(program_from_arrays([[1.0]], [1.0], reading="fractions"))
-    assert "a denominator of at most 10,000" in found.statement
+    assert "denominator up to 10,000" in found.statement
     assert isfinite(float(found.lower))
 
 
