@@ -30,8 +30,8 @@ demo: $(READY)  ## three comparisons: classification, regression, ranking
 	$(BIN)/equimargin compare diabetes
 	$(BIN)/equimargin compare diabetes_ranking
 
-check: $(READY)  ## the tests, on all processors: about eight minutes on two; ARGS goes to pytest
-	@echo "The tests are collected in each process, which takes half a minute; then a dot is a test."
+check: $(READY)  ## the tests, on all processors; ARGS goes to pytest
+	@echo "The tests are collected in each process; then a dot is a test."
 	$(PYTEST) $(ARGS)
 
 check-all: $(READY)  ## all tests: the slow ones, too, and four times as many drawn examples
