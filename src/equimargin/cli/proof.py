@@ -85,7 +85,7 @@ def verify(
             status = _asked_of_the_program(files)
         if prove and status == 0:
             if shutil.which("coqc") is not None:
-                typer.echo("Coq checks the theorems; the first run compiles the library for it, one to two minutes.", err=True)
+                typer.echo("Coq checks the theorems; the first run compiles the library for it, which takes longest.", err=True)
             status = UNDECIDED if [file for file in files if not _proved(file)] else 0
     raise typer.Exit(status)
 
