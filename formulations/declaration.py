@@ -206,13 +206,31 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Formulation:
-    """A printed problem: its id, the family whose optimum it has, where it is printed, and how it is declared.
+    """A printed problem, and its declaration.
 
-    latex : the equation.  carries : "function" if its variables are an f, "multipliers" if they are an alpha, "own" if no other formulation
-    has them.
-    control : a misprint or look-alike that is declared to come out as disagreeing; it is not counted in the family's verdict.
-    applies : the refusal of a problem of the family that cannot be declared so all the same, or None.
-    in_features : whether it is in w alone, and needs no Gram matrix where the kernel has explicit features.
+    Attributes
+    ----------
+    id : str
+        Dotted name, of no other formulation.
+    family : str
+        Id of the family whose optimum it has.
+    sources : tuple of Source
+        Where it is printed.
+    builder : callable
+        Function that declares a problem of the family.
+    latex : str
+        The equation.
+    carries : {"function", "multipliers", "own"}
+        "function" if its variables are an f, "multipliers" if they are an alpha, "own" if no
+        other formulation has them.
+    control : bool
+        True for a misprint or a negative control that is declared to come out as disagreeing;
+        it is not counted in the family's verdict.
+    applies : callable
+        Refusal of a problem of the family that cannot be declared so all the same, or None.
+    in_features : bool
+        True if it is in w alone, and needs no Gram matrix where the kernel has explicit
+        features.
     """
 
     id: str
@@ -261,12 +279,19 @@ def formulation(
 
     Parameters
     ----------
-    id : dotted name, of no other formulation.  family : whose optimum it has.  sources : where it is printed.
-    latex, carries, control, applies, in_features : as in `Formulation`.
+    id : str
+        Dotted name, of no other formulation.
+    family : str
+        Id of the family whose optimum it has.
+    *sources : Source
+        Where it is printed.
+    latex, carries, control, applies, in_features
+        As in `Formulation`.
 
     Raises
     ------
-    ValueError : an id that is registered already.
+    ValueError
+        If the id is registered already.
     """
 
     def enter(builder: Callable[[Any], Declaration]) -> Callable[[Any], Declaration]:

@@ -55,18 +55,33 @@ INWARD = -1.0
 
 
 def relative_size(at_0: float, *values: float) -> float:
-    """S = max(|value|, ..., 1e-4 P(0)) over those that are finite, 0 where none is: what relative figures are divided by.
+    """Return S = max(|value|, ..., 1e-4 P(0)), the divisor of relative figures.
+
+    The maximum is over those that are finite; S is 0 where none is.
 
     Parameters
     ----------
-    at_0 : P(0), the primal value at f = 0.  values : those that a figure is relative to, such as both sides of an interval.
+    at_0 : float
+        P(0), the primal value at f = 0.
+    *values : float
+        Values that a figure is relative to, such as both sides of an interval.
     """
     return max(filter(math.isfinite, map(abs, (*values, SIZE_FLOOR * at_0))), default=0.0)
 
 
 @dataclass(frozen=True)
 class Interval:
-    """lower <= optimum <= upper, proven; scale is P(0), the primal value at f = 0, and constant what every feasible point is worth."""
+    """Proven interval, lower <= optimum <= upper.
+
+    Attributes
+    ----------
+    lower, upper : float
+        Bounds of the optimum.
+    scale : float
+        P(0), the primal value at f = 0.
+    constant : float
+        Part of the objective that is equal at every feasible point.
+    """
 
     lower: float
     upper: float
@@ -75,7 +90,11 @@ class Interval:
 
     @property
     def size(self) -> float:
-        """S = max(|lower - constant|, |upper - constant|, 1e-4 P(0)) of the finite ones, at least 1e-300: the unit of relative figures."""
+        """S, the unit of relative figures.
+
+        S = max(|lower - constant|, |upper - constant|, 1e-4 P(0)) of the finite ones, at least
+        1e-300.
+        """
         return max(1e-300, relative_size(self.scale, self.lower - self.constant, self.upper - self.constant))
 
     @property

@@ -53,12 +53,14 @@ def sensitivity(ball: Stability) -> Sensitivity:
     problem = ball.problem
     if np.isinf(problem.costs).any():
         raise ValueError("rows that must be met have no derivative in general: what moves may make them impossible; give finite costs")
+    # Slacks and losses are at least 0: what rounding outward puts below 0 is cut off.
     ends = [np.maximum(u, 0.0) for u in ball.slacks()]
     costs = [problem.rows.spread(c) for c in problem.group_costs_within]
     losses = [rounded(u * u, way) if problem.squared else u for u, way in zip(ends, (-1, 1), strict=True)]
     least, most = (np.maximum(loss, 0.0) for loss in losses)
     weights = np.maximum(rounded(problem.C * least, -1), 0.0), rounded(problem.C * most, 1)
     weight = problem.unit_weights
+    # A row of weight 0 adds nothing, also where its loss has no finite bound: 0 * inf is NaN.
     shares = np.maximum(rounded(weight * least, -1), 0.0), np.where(weight > 0, rounded(weight * most, 1), 0.0)
     low, high = (float(rounded(math.fsum(share), way)) for share, way in zip(shares, (-1, 1), strict=True))
     if problem.squared:

@@ -161,7 +161,13 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
 
 
 def one_of_these(names: Sequence[str]) -> str:
-    """Return names in a sentence: a, b or c."""
+    """Return names as text, such as "a, b or c".
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names in the order of the text.
+    """
     return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 

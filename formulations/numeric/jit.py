@@ -46,67 +46,94 @@ FAST: dict[str, Any] = {"fastmath": {"nnan", "nsz", "arcp", "contract", "reassoc
 by 0 gives one."""
 
 SECONDS_PER_BYTE = 4.5e-4
-"""CPU seconds of compiling for each byte of Python's code in a kernel and in those that it calls. Of the kernels that `warm-up` compiles
-nine tenths take between 0.25e-3 and 1e-3 on a machine of 2024 (`benchmarks/start_up.py --kernels SOLVER`)."""
+"""CPU seconds of compiling for each byte of Python code in a kernel and its callees.
+
+Nine tenths of the kernels that `warm-up` compiles take between 0.25e-3 and 1e-3 on a
+machine of 2024 (`benchmarks/start_up.py --kernels SOLVER`)."""
 ENTRIES_PER_BYTE = 100.0
-"""Entries of arrays that a brief kernel is handed as Python before it is compiled, for each such byte: Python takes about 1.5e-6 s for an
-entry, so that they take about a third of the time of compiling."""
+"""Array entries per byte of code that a brief kernel gets as Python before it is compiled.
+
+Python takes about 1.5e-6 s for an entry, so that these entries take about a third of the
+time of compiling."""
 ENTRY_IN_NUMPY = 1 / 500
-"""An entry where a brief kernel has a form in numpy, in entries of a loop in Python: about 3e-9 s."""
+"""Cost of an entry of a form in numpy, in entries of a loop in Python: about 3e-9 s."""
 _at_once = False
-"""Whether brief kernels of this process are compiled at their first call."""
+"""True if brief kernels of this process are compiled at their first call."""
 
 
 def jit(kernel: Callable[P, R]) -> Callable[P, R]:
-    """Compile a kernel at its first call, without the GIL, and keep the machine code where that is possible and safe.
+    """Compile a kernel at its first call; keep the machine code where possible and safe.
 
-    A kernel may take named tuples, but what it returns to Python is numbers, arrays and plain tuples. numba makes a named tuple by a call
-    into Python. An interrupt that came while the kernel ran ends that call, and numba then takes the process down.
+    The kernel runs without the GIL. It may take named tuples, but what it returns to Python
+    is numbers, arrays and plain tuples. numba makes a named tuple by a call into Python. An
+    interrupt that came while the kernel ran ends that call, and numba then takes the process
+    down.
 
-    The code is kept under NUMBA_CACHE_DIR if set, else under the user's cache; not at all where neither can be written or
-    the source is no file (a zip archive). Old directories are never read again and may be deleted at any time.
+    The code is kept under NUMBA_CACHE_DIR if set, else under the user's cache; not at all
+    where neither can be written or the source is no file (a zip archive). Old directories are
+    never read again and may be deleted at any time.
     """
     return _compiled(kernel)
 
 
 def fast(kernel: Callable[P, R]) -> Callable[P, R]:
-    """As `jit`, for loops of plain arithmetic over numbers, infinities among them but no NaN: sums in any order, so that they vectorise."""
+    """Compile a kernel as `jit` does, for loops of plain arithmetic that vectorise.
+
+    The numbers may be infinite but not NaN. Sums are taken in any order, so that the loops
+    vectorise.
+    """
     return _compiled(kernel, **FAST)
 
 
 def part(kernel: Callable[P, R]) -> Callable[P, R]:
-    """As `fast`, for a part of a longer kernel: it takes the place of its call there, and nothing of its own is compiled.
+    """Compile a part of a longer kernel as `fast` does, in place of its call there.
 
-    The longer kernel then takes no longer to compile than in one piece. Called from Python, a part is compiled like any other kernel.
+    Nothing of its own is compiled, and the longer kernel takes no longer to compile than in
+    one piece. Called from Python, a part is compiled like any other kernel.
     """
     return _compiled(kernel, inline="always", **FAST)
 
 
 def brief(kernel: Callable[P, R]) -> Callable[P, R]:
-    """As `jit`, but the kernel runs as Python while that takes less time than compiling it would and no code of it is kept.
+    """Run a kernel as Python while that takes less time than compiling it as `jit` does.
 
-    A kernel that `jit` or `fast` has made is taken as it is. Those of `jit` give the same bits in both ways, because it keeps the order of
-    operations, and those of `fast` the same up to rounding. A brief kernel divides no number of Python by 0 and takes no negative number as
-    unsigned, for which Python and compiled code differ. It does about as much as it has entries; for another one `brief_by` says how much.
+    A kernel of which code is kept does not run as Python. A kernel that `jit` or `fast` has
+    made is taken as it is. Those of `jit` give the same bits in both ways, because it keeps
+    the order of operations, and those of `fast` equal results within rounding error. A brief
+    kernel divides no number of Python by 0 and takes no negative number as unsigned, for
+    which Python and compiled code differ. Its work is about the number of entries of its
+    arguments; for another kernel `brief_by` takes the work.
+
+    Parameters
+    ----------
+    kernel : callable
+        Function of numbers and arrays, or a kernel of `jit` or `fast`.
     """
     entry = ENTRY_IN_NUMPY if hasattr(kernel, "in_numpy") else 1.0
     return _brief(kernel, lambda arguments: entry * _entries(arguments), lambda result, *arguments: 0.0)
 
 
 def brief_by(work: Callable[..., float]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """As `brief`, for a kernel whose work depends on what it finds.
+    """Return a decorator like `brief` for kernels whose work depends on their data.
 
     Parameters
     ----------
-    work : of what the kernel has returned, and of its arguments: how much it did, in entries of a loop in Python.
+    work : callable
+        Work of a call in entries of a loop in Python, from the kernel's result and its
+        arguments.
     """
     return lambda kernel: _brief(kernel, lambda arguments: 0.0, work)
 
 
 def _brief(kernel: Callable[P, R], before: Callable[[tuple[Any, ...]], float], after: Callable[..., float]) -> Callable[P, R]:
-    """A brief kernel whose work is known before a call, by its arguments, or after it, by its result and its arguments."""
+    """Make a brief kernel of known work.
+
+    `before` gives work by the arguments, before a call; `after` gives work by the result and
+    the arguments, after a call as Python.
+    """
     dispatcher: Any = kernel if hasattr(kernel, "py_func") else jit(kernel)
-    compile_for = dispatcher._compile_for_args  # called where nothing is compiled for arguments; what it returns is called with them
+    # numba calls this where nothing is compiled for the arguments, and calls its result with them.
+    compile_for = dispatcher._compile_for_args
     kept = functools.cache(lambda: is_compiled(dispatcher))
     most = functools.cache(lambda: ENTRIES_PER_BYTE * _size(dispatcher))
     done = 0.0
@@ -129,11 +156,13 @@ def _brief(kernel: Callable[P, R], before: Callable[[tuple[Any, ...]], float], a
 
 
 def in_numpy(form: Callable[..., Any]) -> Callable[[R], R]:
-    """Let a function take the place of a kernel, or of an instruction, where that runs as Python.
+    """Replace a kernel, or an instruction, by a function where it runs as Python.
 
     Parameters
     ----------
-    form : it does the same up to rounding, in numpy, where a loop over entries in Python would take long.
+    form : callable
+        Function of equal results within rounding error, in numpy, where a loop over entries
+        in Python would take long.
     """
 
     def enter(kernel: R) -> R:
@@ -144,11 +173,15 @@ def in_numpy(form: Callable[..., Any]) -> Callable[[R], R]:
 
 
 def as_python(kernel: Any) -> Callable[..., Any]:
-    """The form in which a kernel runs as Python: that in numpy, or its source, in which the kernels that it calls are in this form, too.
+    """Return the form in which a kernel runs as Python.
+
+    That is the form in numpy, or the source of the kernel; there the kernels that it calls
+    are in their forms as Python, too.
 
     Parameters
     ----------
-    kernel : a kernel of this module's, or an instruction with a form in numpy.
+    kernel : object
+        Kernel of a decorator of this module, or an instruction with a form in numpy.
     """
     form: Callable[..., Any] = kernel.in_numpy if hasattr(kernel, "in_numpy") else _source(kernel)
     return form
@@ -162,14 +195,17 @@ def _source(kernel: Any) -> Callable[..., Any]:
 
 
 def _called(kernel: Any) -> list[tuple[str, Any]]:
-    """The kernels and instructions that a kernel calls, with the names by which it does."""
+    """Return the kernels and instructions that a kernel calls, after their names there."""
     source = kernel.py_func
     named = ((name, source.__globals__.get(name)) for name in source.__code__.co_names)
     return [(name, called) for name, called in named if hasattr(called, "py_func") or hasattr(called, "in_numpy")]
 
 
 def _size(kernel: Any, but: Callable[[Any], bool] = lambda called: False) -> int:
-    """Bytes of Python's code in a kernel and in those that it calls, each once, without some of those and what only they call."""
+    """Return the bytes of Python code in a kernel and in its callees, each counted once.
+
+    Callees for which `but` is true, and kernels that only those call, do not count.
+    """
     sizes: dict[Any, int] = {}
     waiting = [kernel]
     while waiting:
@@ -180,7 +216,7 @@ def _size(kernel: Any, but: Callable[[Any], bool] = lambda called: False) -> int
 
 
 def _entries(argument: Any) -> int:
-    """The entries of an array, or of the arrays of a tuple; a number is one."""
+    """Return the number of entries of an array, or of the arrays of a tuple; 1 for a number."""
     if isinstance(argument, tuple):
         return sum(map(_entries, argument))
     return argument.size if isinstance(argument, np.ndarray) else 1
@@ -188,7 +224,10 @@ def _entries(argument: Any) -> int:
 
 @contextmanager
 def compiled_at_once() -> Iterator[None]:
-    """Within it, brief kernels are compiled at their first call, too: for measurements, and for what compiles in advance."""
+    """Compile brief kernels at their first call, too, while entered.
+
+    It is for measurements, and for what compiles in advance.
+    """
     global _at_once
     before, _at_once = _at_once, True
     try:
@@ -208,7 +247,10 @@ def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
 
 
 class _Place(UserProvidedCacheLocator):  # type: ignore[misc]
-    """Our directory of kernels, and no other: one beside a source would keep a kernel whose callee in another file has changed."""
+    """The package's directory of kernels, and no other.
+
+    A directory next to a source would keep a kernel whose callee in another file has changed.
+    """
 
     def __init__(self, kernel: Callable[..., Any], file: str) -> None:
         self._py_file, self._lineno = file, kernel.__code__.co_firstlineno
@@ -224,9 +266,11 @@ class _Kept(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """numba's cache of a kernel, in sealed files. A kernel that cannot be kept is compiled again by the next process.
+    """numba's cache of a kernel, in sealed files.
 
-    What numba finds out about the kernel's file is found out at the first look at the cache: most processes use few of all kernels.
+    A kernel that cannot be kept is compiled again by the next process. What numba finds out
+    about the kernel's file is found out at the first look at the cache: most processes use
+    few of all kernels.
     """
 
     def __init__(self, kernel: Callable[..., Any]) -> None:
@@ -247,10 +291,11 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         return _SealedFiles(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """The kept code, or None.
+        """Return the kept code, or None.
 
-        numba's own first enters all that its compiler knows, which takes 0.15 s in every process. Code that is compiled already needs
-        numba's memory alone, and the compiler enters the rest when there is something to compile.
+        numba's own method first enters all that its compiler knows, which takes 0.15 s in
+        every process. Code that is compiled already needs numba's memory alone, and the
+        compiler enters the rest when there is something to compile.
         """
         rtsys.initialize(context)
         with self._guard_against_spurious_io_errors():
@@ -285,7 +330,10 @@ def _seal(content: bytes) -> bytes:
 
 
 def _is_sealed(path: Path) -> bool:
-    """Whether a file exists and ends with the digest of the rest of it. A file that was cut off or overwritten does not."""
+    """Return True if a file exists and ends with the digest of the rest of it.
+
+    A file that was truncated or overwritten does not.
+    """
     try:
         content = path.read_bytes()
     except OSError:
@@ -295,10 +343,20 @@ def _is_sealed(path: Path) -> bool:
 
 
 class _Clock:
-    """Wall seconds of compiling kernels or loading them: those that are over, when the present one began, and how many are within it.
+    """Wall seconds of compiling kernels or loading them.
 
-    foreseen : CPU seconds that were expected of all kernels that have been compiled.  compiling : how many of them are now, each for the
-    sake of the one before.
+    Attributes
+    ----------
+    seconds : float
+        Wall seconds of compilations and loads that are over.
+    since : float
+        Time at which the present one began.
+    depth : int
+        Number of those that are under way, one within the other.
+    foreseen : float
+        CPU seconds that were expected of all kernels that have been compiled.
+    compiling : int
+        Number of kernels that are being compiled, each because of the one before.
     """
 
     seconds = 0.0
@@ -309,11 +367,13 @@ class _Clock:
 
 
 _CLOCK: ContextVar[_Clock] = ContextVar("_CLOCK")
-"""The clock of a thread, and of what it runs in another thread in a copy of its context, as `interruptible` does."""
+"""Clock of a thread, and of its work in another thread in a copy of its context.
+
+`interruptible` runs work in this way."""
 
 
 def _clock() -> _Clock:
-    """The clock of this context, which is made when it is first asked for."""
+    """Return the clock of this context, which is made at the first call."""
     try:
         return _CLOCK.get()
     except LookupError:
@@ -323,18 +383,27 @@ def _clock() -> _Clock:
 
 
 def seconds_of_compiling() -> float:
-    """Wall seconds that the calling thread, or one that works for it, has spent so far compiling kernels, or loading their kept code."""
+    """Return the wall seconds spent so far compiling kernels, or loading their kept code.
+
+    They are those of the calling thread and of threads that work for it.
+    """
     clock = _clock()
     return clock.seconds + (time.perf_counter() - clock.since if clock.depth else 0.0)
 
 
 def seconds_at_work() -> float:
-    """A clock, in seconds, that stands still while the calling thread waits for kernels; only its differences mean anything."""
+    """Return the seconds of a clock that stops while the calling thread waits for kernels.
+
+    Only their differences mean anything.
+    """
     return time.perf_counter() - seconds_of_compiling()
 
 
 def is_compiled(kernel: Callable[..., Any]) -> bool:
-    """Whether a kernel has been compiled for any arguments, by this process or by one that has kept the code."""
+    """Return True if a kernel has been compiled for any arguments.
+
+    It counts if this process has done so, or one that has kept the code.
+    """
     dispatcher: Any = kernel
     kept = dispatcher._cache
     return bool(dispatcher.signatures) or (isinstance(kept, _Cache) and bool(kept._cache_file._load_index()))
@@ -347,18 +416,20 @@ class NotCompiled(Exception):
 _UNTIL: ContextVar[float] = ContextVar("_UNTIL", default=float("inf"))
 """The reading of `seconds_foreseen` until which kernels are compiled."""
 _ANNOUNCED: ContextVar[Callable[[float], object]] = ContextVar("_ANNOUNCED", default=lambda seconds: None)
-"""What is told of every kernel that is about to be compiled."""
+"""Function that is called before a kernel is compiled, with the foreseen seconds."""
 
 
 @contextmanager
 def compiling_within(seconds: float) -> Iterator[None]:
-    """Compile no kernel, within it, that would take longer than what is left of some seconds: `NotCompiled` is raised in its place.
+    """Raise `NotCompiled` in place of compiling kernels beyond some seconds, while entered.
 
-    Kept code is loaded whatever is left.
+    A kernel is not compiled if that would take longer than what is left of the seconds. Kept
+    code is loaded whatever is left.
 
     Parameters
     ----------
-    seconds : as they are foreseen, so that what is compiled depends on no clock; inf for any.
+    seconds : float
+        Foreseen seconds, so that the choice of kernels depends on no clock; inf for any.
     """
     token = _UNTIL.set(seconds_foreseen() + seconds)
     try:
@@ -369,11 +440,12 @@ def compiling_within(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def compiling_announced(tell: Callable[[float], object]) -> Iterator[None]:
-    """Tell somebody, within it, of every kernel that is about to be compiled.
+    """Announce every kernel that is about to be compiled, while entered.
 
     Parameters
     ----------
-    tell : called with about how many seconds that takes.
+    tell : callable
+        Function that is called with about how many seconds the compilation takes.
     """
     token = _ANNOUNCED.set(tell)
     try:
@@ -383,29 +455,36 @@ def compiling_announced(tell: Callable[[float], object]) -> Iterator[None]:
 
 
 def seconds_foreseen() -> float:
-    """CPU seconds that were expected of all kernels that the calling thread, or one that works for it, has compiled so far."""
+    """Return the CPU seconds expected of all kernels compiled so far.
+
+    The kernels are those of the calling thread and of threads that work for it.
+    """
     return _clock().foreseen
 
 
 def seconds_to_compile(kernel: Callable[..., Any]) -> float:
-    """About how many CPU seconds it takes to compile a kernel and those that it calls; 0 where it is compiled for any arguments.
+    """Return about how many CPU seconds it takes to compile a kernel and its callees.
+
+    It is 0 where the kernel is compiled for any arguments.
 
     Parameters
     ----------
-    kernel : a kernel of this module's.
+    kernel : callable
+        Kernel of a decorator of this module.
     """
     return 0.0 if is_compiled(kernel) else _seconds_anew(kernel)
 
 
 def _seconds_anew(kernel: Any) -> float:
-    """About how many CPU seconds it takes to compile a kernel, and those that it calls and that are not compiled."""
+    """Return about how many CPU seconds a kernel and its uncompiled callees take to compile."""
     return SECONDS_PER_BYTE * _size(kernel, is_compiled)
 
 
 class _Guard(event.Listener):
-    """Hears of every kernel of these decorators that numba compiles, as none of its code is kept.
+    """Listener to numba's compilations of kernels of these decorators.
 
-    It ignores kernels that are compiled for another one, and those of numba's own decorators.
+    numba compiles kernels of which no code is kept. The listener ignores kernels that are
+    compiled for another one, and those of numba's own decorators.
     """
 
     def on_start(self, started: Any) -> None:
@@ -429,7 +508,10 @@ event.register("numba:compile", _Guard())  # type: ignore[no-untyped-call]
 
 
 def _timed(compile: Callable[P, R]) -> Callable[P, R]:
-    """As `compile`, with its time added to the clock of the thread; what is compiled for the sake of another kernel counts once."""
+    """Add the time of `compile` to the clock of the thread.
+
+    What is compiled because of another kernel counts once.
+    """
 
     @functools.wraps(compile)
     def timed(*arguments: P.args, **options: P.kwargs) -> R:
@@ -448,7 +530,10 @@ def _timed(compile: Callable[P, R]) -> Callable[P, R]:
 
 
 def _uncollected(compile: Callable[P, R]) -> Callable[P, R]:
-    """As `compile`, without the collector of cycles, which would take a sixth of the time: most objects of the compiler live to its end."""
+    """Run `compile` without the collector of cycles.
+
+    The collector would take a sixth of the time: most objects of the compiler live to its end.
+    """
 
     @functools.wraps(compile)
     def uncollected(*arguments: P.args, **options: P.kwargs) -> R:
@@ -464,7 +549,10 @@ def _uncollected(compile: Callable[P, R]) -> Callable[P, R]:
 
 
 def _undisturbed(compile: Callable[P, R]) -> Callable[P, R]:
-    """As `compile`, but an interrupt waits until it is done: LLVM calls back into Python, where an exception would be lost."""
+    """Delay an interrupt until `compile` is done.
+
+    LLVM calls back into Python, where an exception would be lost.
+    """
 
     @functools.wraps(compile)
     def undisturbed(*arguments: P.args, **options: P.kwargs) -> R:
@@ -507,7 +595,9 @@ def cache_directory() -> Path | None:
 
 
 def _is_made(folder: Path) -> bool:
-    """Whether a folder is there, made if need be; no other user can put files into it.
+    """Return True if a folder exists, which is made if need be.
+
+    No other user can put files into it.
 
     Raises
     ------
@@ -523,7 +613,13 @@ def _is_made(folder: Path) -> bool:
 
 
 def _keep_to_ourselves(folder: Path) -> None:
-    """Take the permission to write to our folder from other users; raise a PermissionError where that cannot be done."""
+    """Take the permission to write to the package's folder from other users.
+
+    Raises
+    ------
+    PermissionError
+        If that cannot be done, or the folder belongs to another user.
+    """
     if not hasattr(os, "getuid"):
         return
     status = folder.stat()

@@ -49,44 +49,70 @@ class AnyProblem(ABC):
     @property
     @abstractmethod
     def scale(self) -> float:
-        """The unit of relative figures where the optimum is almost 0: the primal value at f = 0, or the sizes of the objective's terms."""
+        """Unit of relative figures where the optimum is almost 0.
+
+        It is the primal value at f = 0, or the sizes of the objective's terms.
+        """
 
     @property
     def constant(self) -> float:
-        """The part of the objective that is the same at every feasible point: no relative figure is in units of it."""
+        """Part of the objective that is equal at every feasible point.
+
+        No relative figure is in units of it.
+        """
         return 0.0
 
     @property
     @abstractmethod
     def undeclarable(self) -> Refusal | None:
-        """Why no formulation of its family declares the problem, or None; those in w alone may declare it all the same."""
+        """Reason why no formulation of its family declares the problem, or None.
+
+        Formulations in w alone may declare it all the same.
+        """
 
     @property
     def undeclarable_in_features(self) -> Refusal | None:
-        """The reason why no formulation in w alone, over explicit features, declares the problem; None where one may."""
+        """Reason why no formulation in w alone declares the problem; None where one may.
+
+        Such a formulation is over explicit features.
+        """
         return self.undeclarable
 
     @property
     def has_features(self) -> bool:
-        """Whether it is made of features, which may be scaled, and of points, of which fewer may be taken."""
+        """True if it consists of features, which may be scaled, and of points.
+
+        Fewer of the points may be taken.
+        """
         return False
 
     @property
     def note(self) -> str:
-        """What has to be said of how its numbers are read, a sentence without its full stop; empty where that goes without saying."""
+        """Remark on how its numbers are read, a sentence without its final period.
+
+        It is empty where none is needed.
+        """
         return ""
 
     @property
     def doubt(self) -> str:
-        """Why what is said of its optimum is not proven, a sentence without its full stop; empty where it is."""
+        """Reason why statements on its optimum are not proven; empty where they are.
+
+        It is a sentence without its final period.
+        """
         return ""
 
     def proven_within(self, seconds: float, total: float) -> Self:
-        """The problem with a limit on proofs that take long; itself, where what is proven of it is proven at once.
+        """Return the problem with a limit on proofs that take long.
+
+        It is the problem itself where what is proven of it is proven at once.
 
         Parameters
         ----------
-        seconds : that the proof of one optimum may take.  total : seconds from now on, after which no more time is spent on proofs.
+        seconds : float
+            Seconds that the proof of one optimum may take.
+        total : float
+            Seconds from now on, after which no more time is spent on proofs.
         """
         return self
 

@@ -12,4 +12,4 @@ LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
 """The names of the losses."""
 Bias = bool | Literal["free", "none", "penalized"]
 BIASES: Mapping[str, bool] = {"free": True, "none": False}
-"""The words for a bias that is free and for none, beside True and False."""
+"""The words for a bias that is free and for none, in addition to True and False."""

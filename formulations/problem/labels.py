@@ -31,10 +31,20 @@ def numbers(values: ArrayLike, m: int, name: str) -> Array:
 
 
 def relevances(values: ArrayLike, m: int, name: str) -> Array:
-    """Return values of which the order alone counts, (m,), as float64 that has the same order and the same ties.
+    """Return float64 numbers of the order and ties of some values, (m,).
 
-    Whole numbers beyond 2**53, such as timestamps in nanoseconds, may be equal in float64 and different as integers. Their places
-    0, 1, ... in ascending order are returned in that case, and the values themselves in any other.
+    Whole numbers beyond 2**53, such as timestamps in nanoseconds, may be equal in float64 and
+    different as integers. Their places 0, 1, ... in ascending order are returned in that case,
+    and the values themselves in any other.
+
+    Parameters
+    ----------
+    values : array-like of shape (m,)
+        Numbers; their order alone counts.
+    m : int
+        Number of rows.
+    name : str
+        Name of the argument, for messages.
 
     Raises
     ------

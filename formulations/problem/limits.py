@@ -13,7 +13,9 @@ from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.listed import Tube
 
 LARGEST_KERNEL = 2.0**1020
-"""The largest |x_i|^2 and |K_ij| that are accepted: sums of four of them stay below 2^1024, where float64 ends."""
+"""The largest |x_i|^2 and |K_ij| that are accepted.
+
+Sums of four of them stay below 2^1024, where float64 ends."""
 LARGEST_LOSS = float(np.finfo(np.float64).max)
 """The largest sum of losses at f = 0 that is accepted: it is the largest float64."""
 SMALLEST_SQUARE = 1e-200
@@ -21,19 +23,31 @@ SMALLEST_SQUARE = 1e-200
 PAIR_LIMIT = 20_000
 """Rows, at most, of a declared problem: for more rows there are the specialised solvers."""
 POINT_LIMIT = 3_000
-"""Points, at most, of a declared problem: their dense Gram matrix takes 72 MB, and its eigenvectors take as much again."""
+"""Points, at most, of a declared problem.
+
+Their dense Gram matrix takes 72 MB, and its eigenvectors take as much again."""
 ENTRY_LIMIT = 20_000_000
-"""Rows times points, at most, of a declared problem: its rows of features are a dense matrix of this size, which takes 160 MB."""
+"""Rows times points, at most, of a declared problem.
+
+Its rows of features are a dense matrix of this size, which takes 160 MB."""
 FEATURE_ROW_LIMIT = 50_000
-"""Rows, at most, of a problem declared in w alone, over explicit features: CLARABEL takes 3 CPU seconds for 40,000 rows of 9 features."""
+"""Rows, at most, of a problem declared in w alone, over explicit features.
+
+CLARABEL takes 3 CPU seconds for 40,000 rows of 9 features."""
 FEATURE_ENTRY_LIMIT = 2_000_000
 """Rows times features, at most, of such a problem: about what CLARABEL factors in a minute."""
 LARGEST_TARGET = 2.0**500
-"""The largest t_r that is accepted, about 3e150: losses and |f|^2 contain its square, and sums of millions of squares stay below 2^1024."""
+"""The largest t_r that is accepted, about 3e150.
+
+Losses and |f|^2 contain its square, and sums of millions of squares stay below 2^1024."""
 
 
 def largest_entry(X: Features) -> float:
-    """max |X_ij|, or the root of the sum of all X_ij^2, no smaller and found in one pass; NaN or infinite where X holds such numbers."""
+    """Return max |X_ij|, or the root of the sum of all X_ij^2.
+
+    The root is no smaller and found in one pass. The result is NaN or infinite where X holds
+    such numbers.
+    """
     values = X.data if is_sparse(X) else X
     with np.errstate(all="ignore"):
         square = float(np.vdot(values, values))  # one pass; of squares that overflow or underflow the root says nothing
@@ -101,14 +115,14 @@ def too_large_to_declare(p: int, m: int) -> Refusal | None:
 
 
 def too_large_in_features(p: int, q: int) -> Refusal | None:
-    """Return the refusal of a problem of p rows over q explicit features that is too large to be declared in w alone, or None.
+    """Return the refusal of a problem too large to be declared in w alone, or None.
 
     Parameters
     ----------
     p : int
         Rows.
     q : int
-        Features.
+        Explicit features.
     """
     if p > FEATURE_ROW_LIMIT:
         return too_large(f"{p:,} rows, the limit is {FEATURE_ROW_LIMIT:,}")

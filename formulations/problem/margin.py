@@ -256,7 +256,10 @@ class MarginProblem(CanonicalProblem):
 
     @property
     def undeclarable_in_features(self) -> Refusal | None:
-        """The reason why no formulation in w alone declares the problem; explicit features need no Gram matrix."""
+        """Reason why no formulation in w alone declares the problem, or None.
+
+        Explicit features need no Gram matrix.
+        """
         refusal = self.undeclarable
         if refusal is None or not refusal.too_large or self.explicit is None:
             return refusal
