@@ -40,14 +40,29 @@ A larger one says that the model is of other data. A smaller one says which row'
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What is proven of a model.
+    """Proven statements on a model.
 
-    source : what kind of model it is, in words.  problem : the problem that it claims to solve.
-    point : its f, b and, if it has them, multipliers: of the rows, then of support vectors that equal no row.
-    objective : the interval of its own objective value.  optimum : the proven interval of the problem's optimum.
-    own : the interval that the model proves by itself, without any solver; lower = -inf where it has no multipliers.
-    assumed : what the model's file does not say of the problem, and what is taken for granted instead, in words.
-    vectors : agreement of a file's support vectors with the rows of the data, as a sentence; empty where the model has the rows' numbers.
+    Attributes
+    ----------
+    source : str
+        Kind of the model, as text.
+    problem : MarginProblem
+        Problem that it claims to solve.
+    point : Point
+        Its f, b and, if it has them, multipliers: of the rows, then of support vectors that
+        equal no row.
+    objective : Interval
+        Interval of its own objective value.
+    optimum : Interval
+        Proven interval of the problem's optimum.
+    own : Interval
+        Interval that the model proves by itself, without any solver; lower = -inf where it has
+        no multipliers.
+    assumed : str
+        Assumptions on the problem where the model's file is silent, as text.
+    vectors : str
+        Agreement of a file's support vectors with the rows of the data, as a sentence; empty
+        where the model has the rows' numbers.
     """
 
     source: str

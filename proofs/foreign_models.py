@@ -50,7 +50,9 @@ NO_CLASS_WEIGHTS = "no class weights (-wi)"
 PENALISED_BIAS = "a penalised bias (no -R)"
 """What is assumed of a LIBLINEAR model, whose file does not say whether its bias was left out of the norm."""
 FREE_BIAS = "L2R_L2LOSS_SVC"
-"""LIBLINEAR's solver whose bias may be left out of the norm (-R), of those whose models can be audited."""
+"""LIBLINEAR's solver whose bias may be left out of the norm (-R).
+
+Of the solvers whose models can be audited it is the only one."""
 READING_ERRORS = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError)
 """The exceptions that Python and numpy raise for a file that is not in the format that its first bytes promise."""
 
@@ -118,7 +120,7 @@ class Model:
 
 
 def stated(model: Model, class_weight: tuple[float, float] | None = None, free_bias: bool = False) -> Model:
-    """Return a model with what its file does not say of its problem.
+    """Return a model with facts on its problem that its file lacks.
 
     Parameters
     ----------

@@ -1,7 +1,9 @@
-"""What is the same at every feasible point of a program: unknowns that its equations determine alone, and a part of its linear objective.
+"""Unknowns and a part of the linear objective that are equal at every feasible point.
 
-By the equations A x = b the linear objective is q'x = y'b + (q - A'y)'x, for any y. A part that no feasible point changes is all in y'b,
-for the y that makes the terms of the rest smallest. That y is the solution of a linear program, or exact where nothing is left.
+The equations of a program determine such unknowns alone. By the equations A x = b the linear
+objective is q'x = y'b + (q - A'y)'x, for any y. A part that no feasible point changes is all
+in y'b, for the y that makes the terms of the rest smallest. That y is the solution of a
+linear program, or exact where nothing is left.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ Values = dict[int, Fraction]
 
 
 def determined(program: Program) -> Values:
-    """Return the unknowns that the equations determine one behind the other, as t = 2 and s = t + 1 do.
+    """Return the unknowns that the equations determine one after the other.
+
+    The equations t = 2 and s = t + 1 determine t and then s.
 
     Parameters
     ----------
@@ -55,11 +59,14 @@ def determined(program: Program) -> Values:
 
 
 def with_values(program: Program, fixed: Values, others: list[int]) -> Program:
-    """Return the program over the other unknowns, without rows of none of them, and with its constant as it was.
+    """Return the program over the other unknowns, with its constant as it was.
+
+    Rows that hold none of the other unknowns are dropped.
 
     Parameters
     ----------
     program : Program
+        Any convex one.
     fixed : dict of column to value
         Values that are put into the program.
     others : list of int
@@ -76,6 +83,7 @@ def with_values(program: Program, fixed: Values, others: list[int]) -> Program:
         return {at[j]: v for j, v in row.items() if j in at}
 
     full = [fixed.get(j, Fraction(0)) for j in range(program.n)]
+    # The cross terms of the quadratic, of fixed and other unknowns, are linear in the others.
     pushed = program.P.times(full)
     equations = [(rest(row), end - product(row, fixed)) for row, end in zip(program.A.rows, program.b, strict=True)]
     rows = [(rest(row), end - product(row, fixed)) for row, end in zip(program.G.rows, program.h, strict=True)]
@@ -99,17 +107,22 @@ def product(row: Row, values: Values) -> Fraction:
     Parameters
     ----------
     row : dict of column to entry
+        Nonzero entries.
     values : dict of column to value
+        Values of some columns.
     """
     return sum((v * values[j] for j, v in row.items() if j in values), Fraction(0))
 
 
 def with_pairs_as_equations(program: Program) -> Program:
-    """Return the program with an equation more for every two inequalities that are one together, as t <= 1 and 2 t >= 2 are.
+    """Return the program with an equation more for every two opposite inequalities.
+
+    Such are t <= 1 and 2 t >= 2, which are t = 1 together.
 
     Parameters
     ----------
     program : Program
+        Any convex one.
     """
     ends: dict[frozenset[tuple[int, Fraction]], Fraction] = {}
     rows, right = list(program.A.rows), list(program.b)
@@ -127,14 +140,18 @@ def with_pairs_as_equations(program: Program) -> Program:
 
 
 def without_constant(program: Program, sizes: Vector, clock: Clock) -> tuple[Fraction, Fraction]:
-    """Return the sum of the sizes of the terms of the linear objective, without its part that no feasible point changes, and that part.
+    """Return the sum of the sizes of the linear terms without a constant part, and that part.
+
+    The constant part of the linear objective is the one that no feasible point changes.
 
     Parameters
     ----------
     program : Program
+        Any convex one.
     sizes : (n,)
-        Those of the unknowns at the optimum. In the rest each counts with its reach, the least of its equations: their largest term over
-        its own coefficient. An unknown of 0 may change by that where others make up for it.
+        Sizes of the unknowns at the optimum. In the rest each counts with its reach, the least
+        of its equations: their largest term over its own coefficient. An unknown of 0 may
+        change by that where others make up for it.
     clock : Clock
         The time limit; once it is up, nothing is taken out.
     """
@@ -167,10 +184,15 @@ def _reach(A: Matrix, sizes: Sequence[Fraction]) -> list[Fraction]:
 
 
 def _least_terms(q: Sequence[Fraction], A: Matrix, reach: Sequence[Fraction], clock: Clock) -> list[Fraction] | None:
-    """Return a y of the least sum of |q - A'y| times the reaches, in floats, by its dual: max q'w with A w = 0 and |w| <= the reaches."""
+    """Return a y of the least sum of |q - A'y| times the reaches, in floats.
+
+    It is found by the dual: max q'w with A w = 0 and |w| <= the reaches.
+    """
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
+    # The variables are w over the reaches, so that their bounds are -1 and 1. Rows and the
+    # objective are divided by their largest entries, and the multipliers are scaled back.
     ways = floats([a * b for a, b in zip(q, reach, strict=True)])
     entries = [(i, j, v * reach[j]) for i, row in enumerate(A.rows) for j, v in row.items()]
     units = [max((abs(v) * reach[j] for j, v in row.items()), default=Fraction(0)) or Fraction(1) for row in A.rows]

@@ -1,7 +1,8 @@
-"""What is proven of the optimum of a formulation that somebody brings, on the scale of its family.
+"""Proofs of the optimum of a user-defined formulation, on the scale of its family.
 
-A formulation is itself a program in standard form. Its optimum is exact, or lies in a proven interval, or an exact ray shows that it is
-infinite (`solvers/exact/program`, `proofs/enclosure`). The value map of the formulation turns that into the family's scale.
+A formulation is itself a program in standard form. Its optimum is exact, or lies in a proven
+interval, or an exact ray shows that it is infinite (`solvers/exact/program`,
+`proofs/enclosure`). The value map of the formulation turns that into the family's scale.
 """
 
 from __future__ import annotations
@@ -25,15 +26,23 @@ from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, pro
 from equimargin.solvers.exact.program.clock import Clock
 
 SECONDS = 60.0
-"""Seconds that the proof of one optimum may take: half for an interval, what is left for an exact optimum where that is infinite."""
+"""Seconds that the proof of one optimum may take.
+
+Half of them are for an interval, the rest for an exact optimum where that is infinite."""
 SECONDS_OF_A_CONSTANT = 2.0
-"""Seconds in which the constant part of an objective is looked for: it matters in few programs, whose equations are few."""
+"""Seconds, at most, of the search for the constant part of an objective.
+
+That part matters in few programs, whose equations are few."""
 LEAST_SECONDS = 1e-3
-"""Seconds: the shortest limit that a proof is asked for with, where no time is left."""
+"""Seconds of the shortest limit of a proof, where no time is left."""
 ULPS_OF_A_MAP = 16
-"""Units in the last place by which a value and its image are widened where a map computes in floats: such maps have a few operations."""
+"""Units in the last place by which a value and its image are widened.
+
+They are widened where a map computes in floats: such maps have a few operations."""
 SHARE_OF_TERMS = 1e-3
-"""Size over the sum of the sizes of the terms. Terms may cancel, and an S of 1e-4 times this makes up for roundings alone: a tolerance of
+"""Size over the sum of the sizes of the terms.
+
+Terms may cancel, and an S of 1e-4 times this makes up for roundings alone: a tolerance of
 1e-6 S is 450 units in the last place of them."""
 Number = Fraction | float
 """A value: exact, or a float."""
@@ -41,16 +50,35 @@ Number = Fraction | float
 
 @dataclass(frozen=True, eq=False)
 class ProvenOptimum:
-    """lower <= optimum <= upper on the family's scale, proven; both are infinite alike where an exact ray shows that.
+    """Proven bounds, lower <= optimum <= upper, on the family's scale.
 
-    exact : the optimum, where it is known as a rational number.  reason : how it was proven, or why it was not, in a clause.
-    size : SHARE_OF_TERMS of the terms of the objective at the optimum, in the units of the declared objective; 1 where all vanish.
-    constant : the part of the objective that is the same at every feasible point, and in none of the terms, on the family's scale.
-    x : (n,) a point of the program with the value of one end, or None.  y, z : (m,) and (r,) multipliers with that of the other, or None.
-    feasible : False where a ray proves that no point is feasible.
-    proof : what proves it of the program itself, from which a certificate is made.
-    doubt : why it is not proven on the family's scale all the same, or nothing.
-    rounding : how far roundings of the program's numbers may move the optimum, to first order; 0 where x, y and z are not known.
+    Attributes
+    ----------
+    lower, upper : float
+        The bounds; both are infinite alike where an exact ray shows that.
+    exact : Fraction or None
+        The optimum, where it is known as a rational number.
+    reason : str
+        How it was proven, or why it was not, as a clause.
+    size : float
+        SHARE_OF_TERMS of the terms of the objective at the optimum, in the units of the declared
+        objective; 1 where all vanish.
+    constant : float
+        Part of the objective that is equal at every feasible point, and in none of the terms, on
+        the family's scale.
+    x : (n,) or None
+        Point of the program with the value of one end.
+    y, z : (m,) and (r,), or None
+        Multipliers with the value of the other end.
+    feasible : bool
+        False where a ray proves that no point is feasible.
+    rounding : float
+        How far roundings of the program's numbers may move the optimum, to first order; 0 where
+        x, y and z are not known.
+    proof : Optimum, Infeasible, Unbounded, Enclosure or None
+        What proves it of the program itself, from which a certificate is made.
+    doubt : str
+        Why it is not proven on the family's scale all the same; else empty.
     """
 
     lower: float
@@ -190,10 +218,12 @@ def above(value: Number) -> float:
 
 
 def size_and_constant(program: Program, x: Vector, clock: Clock) -> tuple[float, Fraction]:
-    """Return SHARE_OF_TERMS times the sum of |P_ij x_i x_j| / 2 and |q_i x_i|, 1 where all vanish, and the constant of the objective.
+    """Return the size of the terms of the objective, and its constant.
 
-    The constant is c, with the terms of unknowns that the equations determine alone, and with the part of the others' linear terms that no
-    feasible point changes. None of it is in the sum.
+    The size is SHARE_OF_TERMS times the sum of |P_ij x_i x_j| / 2 and |q_i x_i|, 1 where all
+    vanish. The constant is c, with the terms of unknowns that the equations determine alone,
+    and with the part of the others' linear terms that no feasible point changes. None of it is
+    in the sum.
     """
     stated = with_pairs_as_equations(program)
     fixed = determined(stated)

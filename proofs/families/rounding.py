@@ -86,10 +86,12 @@ def hidden_by_rounding(program: Program, x: Vector, others: Sequence[int], clock
 
 
 def _reaches(program: Program, x: Vector) -> list[Fraction]:
-    """Return the sizes of the numbers that rounding carries into each unknown: its own, and of each row that holds it |a_i| T / max |a|^2.
+    """Return the sizes of the numbers that rounding carries into each unknown.
 
-    T is the largest term |a_j x_j| of the row. Where all coefficients are alike, that is the largest number of the row; an unknown that
-    meets others in no row, or with a small coefficient only, carries nothing into them. Inequalities count where they are tight.
+    They are its own size, and of each row that holds it |a_i| T / max |a|^2. T is the largest
+    term |a_j x_j| of the row. Where all coefficients are alike, that is the largest number of
+    the row; an unknown that meets others in no row, or with a small coefficient only, carries
+    nothing into them. Inequalities count where they are tight.
     """
     sizes = tuple(map(shortened, x))
     reaches, inequalities = list(sizes), program.G.rows[: program.inequalities]

@@ -51,7 +51,9 @@ class Run:
     iterations: int | None = None
     """Iterations of the solver's own kind; None where it does not count any."""
     library: str = ""
-    """Whose code solved it, by a backend's name where it is one; empty where that is the code of the solver itself."""
+    """Name of the solving code, a backend's name where it is one.
+
+    It is empty where that is the code of the solver itself."""
 
     @property
     def claims_the_end(self) -> bool:
@@ -111,9 +113,14 @@ class PointProof:
     It takes the place of `proven` where a family has no canonical point to which all answers are mapped. `proven` is then what is known of
     the family's definition, and nothing is supplied."""
     stated_rounding: float = 0.0
-    """By how much roundings of the numbers of an own declaration, of the definition and of a solver's point may move their values apart."""
+    """Distance by which roundings may move values apart.
+
+    The roundings are those of the numbers of an own declaration, of the definition and of a
+    solver's point."""
     difference: float = 0.0
-    """By how much the exact optimum of an own declaration differs from the definition's; 0 where they are equal, or not known exactly."""
+    """Difference of the exact optimum of an own declaration from the definition's.
+
+    It is 0 where they are equal, or not known exactly."""
 
     @property
     def has_f(self) -> bool:

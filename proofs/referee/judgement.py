@@ -77,13 +77,20 @@ class Judgement:
     relative_width: float
     """(upper - lower) / S of the two bounds."""
     explained: float | None = None
-    """Up to which proven difference, relative to S, roundings of its own numbers and of the definition's explain it; None: they do not."""
+    """Largest proven difference, relative to S, that roundings explain; None: they do not.
+
+    The roundings are those of its own numbers and of the definition's."""
     unequal: float = 0.0
-    """By how much its proven optimum differs from the family's, relative to S, where no rounding explains that; else 0."""
+    """Proven difference of its optimum from the family's, relative to S.
+
+    It is 0 where rounding explains the difference."""
 
     @property
     def ground(self) -> str:
-        """Why the answer does not agree, in a clause: what it says itself, and beside that what was computed of it."""
+        """Reason why the answer does not agree, as a clause.
+
+        It is the answer's own reason, and in addition to that what was computed of it.
+        """
         said, accuracy = self.evidence.run.reason, self.evidence.accuracy
         if self.agreement in (Agreement.AGREES, Agreement.SKIPPED) or self.evidence.claim is None or accuracy is None:
             return said
@@ -187,21 +194,34 @@ def judge(
     possible: Ways | None = None,
     constant: float = 0.0,
 ) -> Family:
-    """The verdict on a family from all its answers.
+    """Return the verdict on a family from all its answers.
 
     Parameters
     ----------
-    family : its id.  evidence : one entry an answer.  scale : P(0).  tol : relative, for claim and point.
-    convex : False where no optimum can be claimed; the family is undecided then.
-    possible : from `ways`; by default some formulation declares the problem and some specialised solver takes it.
-    constant : what every feasible point is worth: S does not count it.
+    family : str
+        Id of the family.
+    evidence : sequence of Evidence
+        One entry per answer.
+    scale : float
+        P(0).
+    tol : float
+        Relative tolerance, for claim and point.
+    convex : bool
+        False where no optimum can be claimed; the family is undecided then.
+    possible : Ways or None
+        From `ways`; by default some formulation declares the problem and some specialised
+        solver takes it.
+    constant : float
+        Part of the objective that is equal at every feasible point: S does not count it.
 
     Returns
     -------
-    Family : interval = [max lower, min upper] over all answers but the controls; agree only with an agreeing declaration and an agreeing
-        specialised solver of other code (two declarations where no solver was run; two solvers of different code where the problem is
-        too large to declare), no disagreement, no formulation that is proven not to be equal, and bounds that do not contradict each
-        other.
+    Family
+        Its interval is [max lower, min upper] over all answers but the controls. The verdict is
+        "agree" only with an agreeing declaration and an agreeing specialised solver of other
+        code (two declarations where no solver was run; two solvers of different code where the
+        problem is too large to declare), no disagreement, no formulation that is proven not to
+        be equal, and bounds that do not contradict each other.
     """
     standard = _standard([e for e in evidence if not e.run.control], Interval(-np.inf, np.inf, scale, constant), tol)
     proven = standard.interval
@@ -217,7 +237,10 @@ def judge(
 
 
 def _standard(counted: Sequence[Evidence], nothing: Interval, tol: float) -> _Standard:
-    """What the answers that count prove together, one finite upper bound refutes every proof that no point is feasible."""
+    """Return the standard that the counted answers prove together.
+
+    One finite upper bound refutes every proof that no point is feasible.
+    """
     points = [e.point for e in counted if e.point is not None]
     lowers = [bound for point in points for bound in (point.proven.lower, point.derived_lower) if not np.isnan(bound)]
     uppers = [point.proven.upper for point in points if not np.isnan(point.proven.upper)]
@@ -319,7 +342,10 @@ def _agreement_of_own(e: Evidence, figures: tuple[float, float, float], standard
 
 
 def _unequal(e: Evidence, standard: _Standard) -> float:
-    """By how much a declaration's own optimum is proven to be another than the family's, relative to S; 0 where roundings explain that."""
+    """Return the proven difference of a declaration's own optimum from the family's.
+
+    It is relative to S, and 0 where roundings explain it.
+    """
     if e.run.formulation is None or e.point is None or e.point.own is None:
         return 0.0
     apart = _apart(e.point.own, standard.interval)
@@ -327,12 +353,16 @@ def _unequal(e: Evidence, standard: _Standard) -> float:
 
 
 def _apart(own: Interval, family: Interval) -> float:
-    """The distance of two intervals, negative where they meet."""
+    """Return the distance of two intervals, negative where they meet."""
     return 0.0 if (own.lower, own.upper) == (family.lower, family.upper) else max(own.lower - family.upper, family.lower - own.upper)
 
 
 def _differs(e: Evidence, accuracy: float, standard: _Standard, explained: float = 0.0) -> bool:
-    """Whether an answer's own optimum or value is proven to be off by more than the tolerance, what it admits, and what is explained."""
+    """Return True if an answer's own optimum or value is proven to be wrong.
+
+    Its distance is proven to be above the tolerance, the accuracy that it admits, and the
+    difference that is explained.
+    """
     if e.point is None or e.point.own is None:
         return False
     admitted = accuracy if e.run.formulation is None else 0.0
@@ -408,8 +438,14 @@ def _verdict(judged: Sequence[Judgement], possible: Ways) -> tuple[Verdict, str]
 class _Side:
     """The answers of a family's declarations, or those of its specialised solvers.
 
-    kind : "declaration" or "specialised solver".  asked : the judgements of all that were asked for, of controls, too.
-    impossible : why none of them takes the problem, in words; empty if one does.
+    Attributes
+    ----------
+    kind : str
+        "declaration" or "specialised solver".
+    asked : sequence of Judgement
+        Judgements of all requested answers, those of controls included.
+    impossible : str
+        Why none of them takes the problem, as text; empty if one does.
     """
 
     kind: str
@@ -434,7 +470,7 @@ class _Side:
 
     @property
     def witnesses(self) -> set[str]:
-        """Whose code computed the answers that agree."""
+        """Names of the code that computed the answers that agree."""
         return {j.evidence.run.witness for j in self.judgements if j.agreement is Agreement.AGREES}
 
     @property

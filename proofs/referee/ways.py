@@ -41,9 +41,12 @@ def ways(problem: AnyProblem) -> Ways:
 
 
 def _refusal(way: Formulation | Solver, problem: AnyProblem) -> Refusal | None:
-    """Return why a formulation or a solver does not take a problem; None where it fails to say so, too, and is found out when it is run."""
+    """Return the refusal of a problem by a formulation or a solver, or None.
+
+    It is None also where the function of the refusal fails; the failure shows at the run.
+    """
     try:
         with kept_from_quitting():
             return way.refusal(problem)
-    except Exception:  # a function of somebody else's may fail in any way
+    except Exception:  # a user-defined function may fail in any way
         return None

@@ -24,15 +24,29 @@ Value = Fraction | float
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """What is known of two problems at one instance.
+    """Comparison of two problems at one instance.
 
-    data : the instance.  values : the optima of both, or None where one of them is not known.
-    reason : why they are equal, where one is sought and found.  for_all_data : a reason that holds for all values of the parameters.
-    undecided : why an optimum is not known, "" where both are.
-    unsought : why no reason was sought for equal finite optima, "" where one was.
-    refused : whether a formulation is not stated for such data, so that there is nothing to decide.
-    rounding : how far roundings of what was declared may move the optima apart, where they are apart.
-    values_read : parameters whose values are read while a problem is built: no reason holds for all of them.
+    Attributes
+    ----------
+    data : object
+        The instance.
+    values : tuple of 2 Fraction or float, or None
+        The optima of both; None where one of them is not known.
+    reason : Reason or None
+        Reason of their equality, where one is sought and found.
+    for_all_data : ForAllData or None
+        A reason that holds for all values of the parameters.
+    undecided : str
+        Why an optimum is not known; empty where both are.
+    unsought : str
+        Why no reason was sought for equal finite optima; empty where one was.
+    refused : bool
+        True if a formulation is not stated for such data, so that there is nothing to decide.
+    rounding : float
+        How far roundings of what was declared may move the optima apart, where they are apart.
+    values_read : frozenset of str
+        Parameters whose values are read while a problem is built: no reason holds for all of
+        them.
     """
 
     data: Any

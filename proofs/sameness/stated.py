@@ -43,9 +43,18 @@ class Refused(ValueError):
 class Stated:
     """A cvxpy problem at given data.
 
-    problem : the cvxpy problem.  value : from its optimum to the number that is compared, None where that is the optimum itself.
-    reading : how floats are read.  clock : the time limit.
-    values_read : names of parameters whose values were read while the problem was built.
+    Attributes
+    ----------
+    problem : cvxpy.Problem
+        The problem.
+    value : callable or None
+        Map from its optimum to the number that is compared; None where that is the optimum.
+    reading : Reading
+        Interpretation of the floats.
+    clock : Clock
+        The time limit.
+    values_read : frozenset of str
+        Names of parameters whose values were read while the problem was built.
     """
 
     problem: Any
@@ -166,7 +175,7 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
     try:
         with kept_from_quitting(), values_read() as names:
             problem, value = _built(statement, posed, reading)
-    except Exception as failure:  # whatever somebody else's function raises
+    except Exception as failure:  # a user-defined function may raise any exception
         raise ValueError(f"{name_of(statement)} fails with {type(failure).__name__}: {failure}") from failure
     if not hasattr(problem, "get_problem_data"):
         raise NoProblem(f"{name_of(statement)} returns no cvxpy problem, but {type(problem).__name__}")
@@ -178,7 +187,8 @@ def _refusal(entry: Formulation, posed: Any) -> Refusal | None:
 
     Raises
     ------
-    ValueError : it fails to say so.
+    ValueError
+        If the function of the refusal fails.
     """
     try:
         with kept_from_quitting():

@@ -15,7 +15,10 @@ from equimargin.proofs.claims.statements.rankings import incidence, multiplied, 
 
 @dataclass(frozen=True)
 class Graph:
-    """Any directed graph of a few documents: rows[i][j] is true where i has an edge to j, and is preferred to it."""
+    """Any directed graph of a few documents.
+
+    rows[i][j] is true where i has an edge to j, and is preferred to it.
+    """
 
     rows: tuple[tuple[bool, ...], ...]
 
@@ -64,7 +67,10 @@ def a_tie_that_is_resolved_at_random_violates_half_a_pair(at: Scores) -> bool:
 
 @dataclass(frozen=True)
 class Magnitudes:
-    """Points of a line with any labels, and the w of the least loss of MPRank, that of squared differences of distances."""
+    """Points of a line with any labels, and the w of the least loss of MPRank.
+
+    That loss is the one of squared differences of distances.
+    """
 
     x: tuple[Fraction, ...]
     y: tuple[int, ...]
