@@ -25,34 +25,45 @@ from equimargin.formulations.numeric.jit import seconds_at_work
 T = TypeVar("T")
 
 SECONDS_BETWEEN_LOOKS = 0.1
-"""Seconds between two looks at pending signals: short enough for a person, long enough to cost nothing."""
+"""Seconds between two looks at pending signals: short for a user, and of no cost."""
 SECONDS_TO_END = 0.2
-"""Seconds that interrupted work gets for ending before the interrupt is handed on."""
+"""Seconds that interrupted work gets for ending before the interrupt is raised."""
 SECONDS_AT_EXIT = 5.0
-"""Seconds that work which nobody waits for gets when Python ends: a thread that returns to Python while it shuts down crashes it."""
+"""Seconds that abandoned work gets when Python ends.
+
+A thread that returns to Python while it shuts down crashes it."""
 NATIVE_WORK = "equimargin: native work"
 """The name of the threads in which native libraries run."""
 
 
 def is_work_left() -> bool:
-    """Whether native work still goes on that nobody waits for any more: a process should then end without waiting for it either."""
+    """Return True if abandoned native work still goes on.
+
+    No caller waits for it any more, and a process should end without waiting for it either.
+    """
     return any(thread.name == NATIVE_WORK for thread in threading.enumerate())
 
 
 def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: None, seconds: float = inf) -> T:
-    """What `work` returns or raises.
+    """Return or raise the outcome of `work`.
 
     Parameters
     ----------
-    work : a call into native code that releases the GIL. After an interrupt nobody waits for its result, but it goes on until it
-        or the process ends.
-    cancel : asks the work to end; nothing where the library has no way to ask.
-    seconds : how long its result is waited for; compiling kernels does not count. The work itself goes on then, as after an interrupt.
+    work : callable
+        Call into native code that releases the GIL. After an interrupt no caller waits for its
+        result, but it goes on until it or the process ends.
+    cancel : callable
+        Requests the work to end; does nothing where the library takes no such request.
+    seconds : float
+        Time limit for its result; compiling kernels does not count. The work itself goes on
+        then, as after an interrupt.
 
     Raises
     ------
-    TimeoutError : the work was not done in that time.
-    KeyboardInterrupt : soon after the user interrupts the main thread.
+    TimeoutError
+        If the work was not done in that time.
+    KeyboardInterrupt
+        Soon after the user interrupts the main thread.
     """
     until = seconds_at_work() + seconds  # asked before the context is copied, so that the work's thread has the same clock
     results: list[T] = []
@@ -96,10 +107,11 @@ def _wait_for_work() -> None:
 
 @contextmanager
 def _held_back() -> Iterator[Callable[[], bool]]:
-    """Hold the interrupt back from every handler while entered; the function that is handed out tells whether there has been one.
+    """Hold the interrupt back from every handler while entered.
 
-    A pending interrupt is delivered at the end. A process that ignores interrupts, as background jobs do, goes on ignoring them, also where
-    a library installs a handler.
+    The yielded function returns True if there has been an interrupt. A pending interrupt is
+    delivered at the end. A process that ignores interrupts, as background jobs do, goes on
+    ignoring them, also where a library installs a handler.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield lambda: False
@@ -112,18 +124,23 @@ def _held_back() -> Iterator[Callable[[], bool]]:
 
 
 class Quit(RuntimeError):
-    """An exit or an interrupt that a function raised itself, where it was to hand back an answer."""
+    """An exit or an interrupt that a function raised itself instead of returning."""
 
 
 @contextmanager
 def kept_from_quitting() -> Iterator[None]:
-    """Turn what a person's own function raises to end Python, as SystemExit and KeyboardInterrupt, into `Quit`, an error as others are.
+    """Turn exceptions that end Python into `Quit`, an ordinary error, while entered.
 
-    Ctrl-C stays what it is: the signal goes to the handler that was there before, and is remembered. Other threads get no signals.
+    A user-defined function may raise them itself, as SystemExit and KeyboardInterrupt. Ctrl-C
+    stays what it is: the signal goes to the handler that was there before, and is remembered.
+    Other threads get no signals.
 
     Raises
     ------
-    Quit : in place of any exception that is no Exception.  KeyboardInterrupt : of the user.
+    Quit
+        In place of any exception that is no Exception.
+    KeyboardInterrupt
+        If the user interrupts.
     """
     heard: list[int] = []
     before = signal.getsignal(signal.SIGINT)
@@ -150,12 +167,12 @@ def kept_from_quitting() -> Iterator[None]:
 
 
 def kept(function: Callable[..., T]) -> Callable[..., T]:
-    """Return a person's function under `kept_from_quitting`.
+    """Return a user-defined function under `kept_from_quitting`.
 
     Parameters
     ----------
     function : callable
-        Of any arguments; they are handed on.
+        Of any arguments; they are passed to it.
 
     Returns
     -------
@@ -187,9 +204,10 @@ class _WithoutLibraries:
 
 @contextmanager
 def unheard() -> Iterator[None]:
-    """Drop what native libraries print through Python's standard output while entered: OSQP says so that it was interrupted.
+    """Drop what native libraries print through Python's standard output while entered.
 
-    Only the main thread exchanges standard output, because two threads that do so at the same time might not put it back.
+    OSQP prints there that it was interrupted. Only the main thread exchanges standard output,
+    because two threads that do so at the same time might not put it back.
     """
     if threading.current_thread() is not threading.main_thread() or sys.stdout is None:
         yield

@@ -27,25 +27,44 @@ P = TypeVar("P", bound=AnyProblem)
 
 @dataclass(frozen=True)
 class Needs(Generic[P]):
-    """What a solver needs of a problem. Without any other argument it takes every problem of the shape.
+    """Requirements of a solver on its problem.
+
+    Without any other argument the solver takes every problem of the shape.
 
     Parameters
     ----------
-    shape : the class of problems that the solver is called with: MarginProblem, OneNormProblem, or that of families from elsewhere.
-    no_hinge, no_squared_hinge : why it does not take this loss, after "the hinge ..." or "the squared hinge ...".
-    no_bias : why no row may have a free bias, after "there is a bias, ...".
-    bias : why every row needs one, after "there is no bias, ...".
-    no_hard_rows : why it does not take rows of infinite cost, after "hard rows (infinite costs), ...".
-    linear : whether the kernel has to be linear, with an intercept or without, so that f(x) = w.x with one weight a feature.
-    single_entries : whether every row of A has one entry, 1 or -1, as in classification and regression.
-    convex : whether the kernel matrix has to be positive semidefinite.
-    most_rows : the largest p.  most_points : the largest m whose Gram matrix it keeps.
-    features_at_any_size : whether `most_points` does not count for kernels with explicit features.
-    also : what else it needs, and no other solver does: the refusal of a problem that meets all needs above, or None.
+    shape : type
+        Class of problems that the solver is called with: MarginProblem, OneNormProblem, or that
+        of third-party families.
+    no_hinge, no_squared_hinge : str
+        Why it does not take this loss, after "the hinge ..." or "the squared hinge ...".
+    no_bias : str
+        Why no row may have a free bias, after "there is a bias, ...".
+    bias : str
+        Why every row needs one, after "there is no bias, ...".
+    no_hard_rows : str
+        Why it does not take rows of infinite cost, after "hard rows (infinite costs), ...".
+    linear : bool
+        True if the kernel has to be linear, with an intercept or without, so that f(x) = w.x
+        with one weight per feature.
+    single_entries : bool
+        True if every row of A must have one entry, 1 or -1, as in classification and regression.
+    convex : bool
+        True if the kernel matrix has to be positive semidefinite.
+    most_rows : float
+        The largest p.
+    most_points : float
+        The largest m whose Gram matrix it keeps.
+    features_at_any_size : bool
+        True if `most_points` does not count for kernels with explicit features.
+    also : callable
+        What else it needs, and no other solver does: the refusal of a problem that meets all
+        needs above, or None.
 
     Raises
     ------
-    ValueError : a shape that is no class.
+    ValueError
+        If the shape is no class.
     """
 
     shape: type[P]
@@ -67,7 +86,10 @@ class Needs(Generic[P]):
             raise ValueError(f"Needs: shape must be a class of problems, such as MarginProblem, not {shown(self.shape)}")
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
-        """The first need that the problem does not meet, in the order of the parameters but with the sizes before `convex`; or None."""
+        """Return the first need that the problem does not meet, or None.
+
+        The order is that of the parameters, but with the sizes before `convex`.
+        """
         if not isinstance(problem, self.shape):
             return _of_another_shape(problem)
         unmet = next(self._unmet(problem), None) if isinstance(problem, CanonicalProblem) else None

@@ -123,8 +123,8 @@ def whole(path: Path, keep: bool = True) -> Iterator[Path]:
     """Yield the path of a new file, which replaces the file at the end if it is to be kept.
 
     The new file has an unpredictable name in the same folder and the same ending. It is created
-    with O_EXCL, so that no link is followed, and nobody reads it who may not read what it replaces. A
-    device or a pipe is written to directly.
+    with O_EXCL, so that no link is followed, and no user reads it who may not read what it
+    replaces. A device or a pipe is written to directly.
     """
     if path.exists() and not path.is_file():
         with _named(path, path):

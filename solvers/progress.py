@@ -22,8 +22,9 @@ Product = Callable[[Array], Array]
 STALE_CHECKS = 25
 """Checks in a row without progress that end a run, unless its solver names a larger number and the gap is above ROUNDED_GAP."""
 SLOW_CHECKS = 4
-"""Multiple of the checks without progress that end a run: a run with a successor halves its gap
-within as many checks, or ends."""
+"""Multiple of the checks without progress that end a run.
+
+A run with a successor halves its gap within as many checks, or ends."""
 ROUNDED_GAP = 1e-12
 """Relative gap that sums of thousands of rounded terms hardly tell from 0: below it only a gap that halves is progress."""
 WORK_BETWEEN_CLOCKS = 10_000_000
@@ -119,13 +120,26 @@ class Judge:
 
 @dataclass
 class _Record:
-    """What the points of a run have reached.
+    """Best figures of the points of a run.
 
-    most_stale : checks in a row without progress that end the run, while float64 can tell its gap.
-    point : that of the smallest gap; the last one while none has a gap.  gap : the smallest.
-    dual : the largest dual value, and least_primal the smallest primal one.  violation : the smallest of the solver's own conditions.
-    stale : checks without progress since the last one with progress.
-    apart, slow : the difference of the two values when it was last halved; checks since then.
+    Attributes
+    ----------
+    most_stale : int
+        Checks in a row without progress that end the run, while float64 can resolve its gap.
+    point : CanonicalPoint
+        Point of the smallest gap; the last one while none has a gap.
+    gap : float
+        Smallest gap.
+    dual, least_primal : float
+        Largest dual value, and smallest primal value.
+    violation : float
+        Smallest violation of the solver's own conditions.
+    stale : int
+        Checks without progress since the last one with progress.
+    apart : float
+        Difference of the two values when it was last halved.
+    slow : int
+        Checks since then.
     """
 
     most_stale: int

@@ -37,7 +37,7 @@ from equimargin.solvers.needs import Needs, P
 from equimargin.solvers.solution import AnySolution, Callback, Limits, Solution, Status, checked, finished
 
 SHORTEST_LIMIT = 1e-3
-"""Seconds, at least, that a solver gets after another one."""
+"""Shortest time limit of a solver after another one, in seconds."""
 Run = TypeVar("Run", bound=Callable[..., Any])
 """A solving function: of a problem, and if it takes them of limits, and of a point of that problem's kind to start from, or None."""
 
@@ -303,6 +303,7 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
     All solvers share the time limit. The point is the best one of all, with the status of its own run.
     Iterations and seconds are those of all runs, and the reason names them all.
     """
+    # The next solver is looked up before a run: only a run with a successor ends on slow progress.
     queue, began = _automatic(problem), seconds_at_work()
     solver, best, said, steps = next(queue), None, "", list[int]()
     while True:

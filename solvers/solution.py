@@ -74,13 +74,23 @@ point is to be read and not to be written. A true return ends the run."""
 
 @dataclass(frozen=True)
 class Limits:
-    """When a run stops.
+    """Limits that stop a run.
 
-    tol : the relative gap that is enough.  max_iter : the most of the solver's own iterations; None is its default.
-    time_limit : seconds of wall time; None is no limit.
-    callback : called with (iterations, lower, upper, point) at every check of the gap; a true return ends the run.
-    n_jobs : threads that a solver may use.
-    has_successor : True if another solver takes the problem where this one makes slow progress.
+    Attributes
+    ----------
+    tol : float
+        Relative gap that is enough.
+    max_iter : int or None
+        Maximum of the solver's own iterations; None is its default.
+    time_limit : float or None
+        Seconds of wall time; None is no limit.
+    callback : callable or None
+        Called with (iterations, lower, upper, point) at every check of the gap; a true return
+        ends the run.
+    n_jobs : int
+        Threads that a solver may use.
+    has_successor : bool
+        True if another solver takes the problem where this one makes slow progress.
     """
 
     tol: float = 1e-6

@@ -38,7 +38,9 @@ computed anew each time: blocks of up to 144 MB are worth their memory."""
 RENEWED_PART = 3
 """Points of a set for every new one, below which the block is computed anew as a whole, not only in the rows and columns of these."""
 POINT_IN_PYTHON, PAIR_STEP_IN_PYTHON = 5.0, 20.0
-"""What pair steps take as Python for every point before the first step and for every step, in entries of a loop in Python."""
+"""Cost of pair steps as Python, in entries of a loop in Python.
+
+The first is per point before the first step, and the second is per step."""
 
 
 class WorkingSet:

@@ -24,8 +24,9 @@ from equimargin.solvers.solution import Limits, Solution
 MOST_POINTS = 1000
 """Points up to which a kernel without explicit features gets features computed from its Gram matrix, by its eigenvectors."""
 FEWEST_ROWS = 1000
-"""Points, or rows where each point has many, below which every solver is fast enough if it is
-not stiff."""
+"""Points below which every solver is fast enough if the problem is not stiff.
+
+Rows count in place of points where each point has many."""
 MIN_STIFFNESS = 3e4
 """Stiffness, without a unit, above which steps on single rows are slower than Newton's.
 
