@@ -1,7 +1,7 @@
 """Problems that look like a printed problem and are another one. They are declared to show that they differ.
 
-Each is registered in the family that it resembles, as a control: the referee must find that it disagrees there. The counterexamples are in
-`links`.
+Each is registered in the family that it resembles, as a control: the referee must find
+that it disagrees there. The counterexamples are in `links`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ DIFFERENCE_LIMIT = 2_000
 def pair_decision(problem: Problem, alpha: Array, preferred: Features, other: Features) -> Array:
     """F(x, x') = sum_r alpha_r k(x_i - x_j, x - x') for the pairs r = (i, j) of a ranking problem.
 
-    The kernel of differences scores pairs only: it has no f with F(x, x') = f(x) - f(x'), so it ranks no points.
+    The kernel of differences scores pairs only: it has no f with
+    F(x, x') = f(x) - f(x'), so it ranks no points.
 
     Parameters
     ----------

@@ -2,11 +2,14 @@
 
     excess = 1/2 |f|^2 + sum_r c_r loss(u_r) - optimum        at the model's own f and b, nothing repaired
 
-The model's objective is computed with a bound on its rounding. The optimum lies in the interval that a solver's answer and the model's own
-multipliers prove together. The excess therefore has a proven lower and a proven upper bound.
+The model's objective is computed with a bound on its rounding. The optimum lies in the
+interval that a solver's answer and the model's own multipliers prove together. The
+excess therefore has a proven lower and a proven upper bound.
 
-A file may hold features of support vectors that are rounded, and then the function of the file is not that of the rows. Support vectors
-that differ from their rows are further points of the problem, of weight 0: its optimum is the same, and f is the function of the file.
+A file may hold features of support vectors that are rounded, and then the function of
+the file is not that of the rows. Support vectors that differ from their rows are
+further points of the problem, of weight 0: its optimum is the same, and f is the
+function of the file.
 """
 
 from __future__ import annotations
@@ -29,13 +32,17 @@ from equimargin.proofs.foreign_models import Model, of_estimator
 from equimargin.solvers.registry import solve
 
 EXCESS_OVER_COST = 1e-9
-"""Share of a row's cost by which a dual coefficient may exceed that cost, as rounding does. A larger excess contradicts C."""
+"""Share of a row's cost by which a dual coefficient may exceed that cost, as rounding
+does. A larger excess contradicts C."""
 LARGEST_IMBALANCE = 1e-6
-"""Largest sum of the dual coefficients over the sum of their sizes, without a unit: a larger one contradicts a free bias."""
+"""Largest sum of the dual coefficients over the sum of their sizes, without a unit: a
+larger one contradicts a free bias."""
 FEATURE_ROUNDING = 1e-7
-"""Largest relative difference between a feature of a support vector and that of its row: LIBSVM writes features with 8 digits.
+"""Largest relative difference between a feature of a support vector and that of its
+row: LIBSVM writes features with 8 digits.
 
-A larger one says that the model is of other data. A smaller one says which row's multiplier a coefficient is, and nothing of f."""
+A larger one says that the model is of other data. A smaller one says which row's
+multiplier a coefficient is, and nothing of f."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,18 +123,23 @@ def audit(
 
     Parameters
     ----------
-    model : a fitted scikit-learn SVC, SVR or LinearSVC, a pipeline or a search that ends in one, or a Model of `foreign_models`.
-    X : (m, d) the features that it was trained on, as it (or its pipeline) saw them; the Gram matrix for a precomputed kernel.
+    model : a fitted scikit-learn SVC, SVR or LinearSVC, a pipeline or a search that
+        ends in one, or a Model of `foreign_models`.
+    X : (m, d) the features that it was trained on, as it (or its pipeline) saw them;
+        the Gram matrix for a precomputed kernel.
     y : (m,) two labels, of which the larger is positive, or targets.
     C, epsilon : of its problem, where it does not know them itself.  sample_weight : (m,) factors of C.
     tol, time_limit : for the solver that brackets the optimum.
-    nearest_rows : take a rounded support vector of a file to be the row of X that it is nearest to, as it was when the model was trained.
-        By default f is the function of the vectors in the file.
+    nearest_rows : take a rounded support vector of a file to be the row of X that it is
+        nearest to, as it was when the model was trained. By default f is the function
+        of the vectors in the file.
 
     Raises
     ------
-    ValueError : C or epsilon missing, or contradicted by the model; coefficients that contradict C or the labels; support vectors that are
-        not rows of X, within 1e-7 relative if a file says no numbers of rows; what the problem's constructor refuses.
+    ValueError : C or epsilon missing, or contradicted by the model; coefficients that
+        contradict C or the labels; support vectors that are not rows of X, within 1e-7
+        relative if a file says no numbers of rows; what the problem's constructor
+        refuses.
     """
     known = model if isinstance(model, Model) else of_estimator(model)
     C = _agreed("C", known.claimed.C, C)

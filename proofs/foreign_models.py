@@ -2,7 +2,8 @@
 
     f(x) + b = sum_k coefficient_k k(support_k, x) + b        or        w.x + b
 
-coefficient_k is y_k alpha_k for classification, and alpha_k - alphahat_k for regression. The larger of two labels is the positive class.
+coefficient_k is y_k alpha_k for classification, and alpha_k - alphahat_k for
+regression. The larger of two labels is the positive class.
 
 Coefficients in a file are NPZ arrays or a JSON object with scikit-learn's names:
 
@@ -46,15 +47,18 @@ LOSS_OF_LIBLINEAR: Mapping[str, Loss] = {
 }
 """The loss of every solver of LIBLINEAR whose models can be audited, by the solver's name."""
 NO_CLASS_WEIGHTS = "no class weights (-wi)"
-"""What is assumed of a LIBSVM or LIBLINEAR classifier, whose file does not say with which class weights it was trained."""
+"""What is assumed of a LIBSVM or LIBLINEAR classifier, whose file does not say with
+which class weights it was trained."""
 PENALISED_BIAS = "a penalised bias (no -R)"
-"""What is assumed of a LIBLINEAR model, whose file does not say whether its bias was left out of the norm."""
+"""What is assumed of a LIBLINEAR model, whose file does not say whether its bias was
+left out of the norm."""
 FREE_BIAS = "L2R_L2LOSS_SVC"
 """LIBLINEAR's solver whose bias may be left out of the norm (-R).
 
 Of the solvers whose models can be audited it is the only one."""
 READING_ERRORS = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError)
-"""The exceptions that Python and numpy raise for a file that is not in the format that its first bytes promise."""
+"""The exceptions that Python and numpy raise for a file that is not in the format that
+its first bytes promise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +68,8 @@ class ClaimedProblem:
     task : what is learned.  kernel : k.  loss : of a unit of slack.  C, epsilon : None where the model does not say them.
     class_weight : factors of C for the smaller and the larger label.
     free_bias : whether there is a bias outside the norm.
-    constant : the value of a feature that is appended to every point, and whose weight makes the bias; None where there is no such feature.
+    constant : the value of a feature that is appended to every point, and whose weight
+        makes the bias; None where there is no such feature.
     """
 
     task: Task
@@ -88,10 +93,13 @@ class Model:
 
     source : what kind of model it is, in words.  claimed : the problem that it claims to solve.
     b : its bias, of the function as it predicts.  w : (d,) the weights of a linear model.
-    coefficients : (n,) those of the support vectors, where the model has some. The support vectors are rows of the data: by their numbers
-        (support, (n,)), by their features (vectors, (n, d), dense or sparse), or by both, which must then agree.
-    assumed : what the model's file does not say of its problem, and what is taken for granted instead, in words; empty if nothing is.
-    steps : what a pipeline does to the features before the model sees them, as a fitted transformer; None where there is nothing.
+    coefficients : (n,) those of the support vectors, where the model has some. The
+        support vectors are rows of the data: by their numbers (support, (n,)), by their
+        features (vectors, (n, d), dense or sparse), or by both, which must then agree.
+    assumed : what the model's file does not say of its problem, and what is taken for
+        granted instead, in words; empty if nothing is.
+    steps : what a pipeline does to the features before the model sees them, as a fitted
+        transformer; None where there is nothing.
     """
 
     source: str
@@ -158,7 +166,8 @@ def of_estimator(estimator: Any) -> Model:
 
     Raises
     ------
-    ValueError : another estimator, more than two classes, a kernel that is not positive semidefinite, not fitted.
+    ValueError : another estimator, more than two classes, a kernel that is not positive
+        semidefinite, not fitted.
     """
     kind = type(estimator).__name__
     if hasattr(estimator, "best_estimator_"):
@@ -202,7 +211,8 @@ def of_values(values: Mapping[str, Any]) -> Model:
 
     Raises
     ------
-    ValueError : a key that is missing or unknown, numbers that are not finite, shapes that do not fit.
+    ValueError : a key that is missing or unknown, numbers that are not finite, shapes
+        that do not fit.
     """
     kind = str(_required(values, "kind"))
     if kind not in ("SVC", "SVR", "LinearSVC"):

@@ -1,7 +1,8 @@
 """Portable certificates of any convex program: its standard form, and the points that prove its optimum, in rational numbers.
 
-The document is JSON, schema equimargin-certificate/2, described in `certificate.md`; `checker.py` checks it without this package. It is
-written only once the checker has accepted it.
+The document is JSON, schema equimargin-certificate/2, described in `certificate.md`;
+`checker.py` checks it without this package. It is written only once the checker has
+accepted it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, Unboun
 Numbers = Sequence[Fraction]
 """A vector."""
 LONGEST_DECIMAL = 1024
-"""Bits of the longest integer that is written in decimals: a longer one is read faster in hexadecimal."""
+"""Bits of the longest integer that is written in decimals: a longer one is read faster
+in hexadecimal."""
 
 
 def program_certificate(program: Program, answer: Optimum | Infeasible | Unbounded | Enclosure) -> dict[str, Any]:
@@ -33,15 +35,17 @@ def program_certificate(program: Program, answer: Optimum | Infeasible | Unbound
 
     Parameters
     ----------
-    program : what was solved, in standard form: a certificate states the minimisation of its objective, and its rational numbers as
-        they are. It says neither whether the problem was stated as a maximisation nor how floats were read.
-    answer : from `program_optimum`, or from `enclosure`; the latter may have added a box to the program, and then the program with the
-        box is certified.
+    program : what was solved, in standard form: a certificate states the minimisation
+        of its objective, and its rational numbers as they are. It says neither whether
+        the problem was stated as a maximisation nor how floats were read.
+    answer : from `program_optimum`, or from `enclosure`; the latter may have added a
+        box to the program, and then the program with the box is certified.
 
     Raises
     ------
-    ValueError : an enclosure of another program; an answer that proves nothing; a certificate that the checker does not take, as one
-        with a singular P of many unknowns and a high rank; its reason is said.
+    ValueError : an enclosure of another program; an answer that proves nothing; a
+        certificate that the checker does not take, as one with a singular P of many
+        unknowns and a high rank; its reason is said.
     """
     exact, lower, upper, primal, dual = _sides(answer)
     stated = state(_enclosed(program, answer) if isinstance(answer, Enclosure) else program)
@@ -78,7 +82,8 @@ def certificate_of_definition(problem: OwnProblem) -> dict[str, Any]:
 
     Parameters
     ----------
-    problem : a family that somebody brings, at given data; its value map is no part of the certificate.
+    problem : a family that somebody brings, at given data; its value map is no part of
+        the certificate.
 
     Raises
     ------

@@ -5,11 +5,14 @@ A solver is a function of a problem, limits and a start, under `@solver`:
     @solver("mine", algorithm="...", families=("svm.soft",), needs=Needs(MarginProblem, convex=True))
     def mine(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution: ...
 
-It may leave the start, or the limits too, out of its parameters. In place of a Solution it may return any point that `complete` takes: w of
-a linear kernel, (w, b), a mapping of parts such as {"f": f, "b": b}, or a Point. What that point proves then says how the run ended.
+It may leave the start, or the limits too, out of its parameters. In place of a Solution
+it may return any point that `complete` takes: w of a linear kernel, (w, b), a mapping
+of parts such as {"f": f, "b": b}, or a Point. What that point proves then says how the
+run ended.
 
-The project's own solvers are entered in the same way. Importing all their modules takes some 20 ms. A module is therefore imported when its
-solver is first looked up; `import equimargin.solvers` imports only those that it uses itself.
+The project's own solvers are entered in the same way. Importing all their modules takes
+some 20 ms. A module is therefore imported when its solver is first looked up;
+`import equimargin.solvers` imports only those that it uses itself.
 """
 
 from __future__ import annotations
@@ -39,7 +42,8 @@ from equimargin.solvers.solution import AnySolution, Callback, Limits, Solution,
 SHORTEST_LIMIT = 1e-3
 """Shortest time limit of a solver after another one, in seconds."""
 Run = TypeVar("Run", bound=Callable[..., Any])
-"""A solving function: of a problem, and if it takes them of limits, and of a point of that problem's kind to start from, or None."""
+"""A solving function: of a problem, and if it takes them of limits, and of a point of
+that problem's kind to start from, or None."""
 
 
 @runtime_checkable
@@ -139,7 +143,8 @@ class Entry(Generic[P]):
 
         Raises
         ------
-        ValueError : a problem of another shape; a function that returns what is no point of the problem.
+        ValueError : a problem of another shape; a function that returns what is no
+            point of the problem.
         """
         import scipy.linalg  # noqa: F401  # before the solver's clock starts, and not with this module, which it would slow down
 
@@ -158,7 +163,8 @@ class Solvers(Mapping[str, Entry[Any]]):
 
     Parameters
     ----------
-    modules : of each solver that is entered when its module is imported, which is at the first look at it.
+    modules : of each solver that is entered when its module is imported, which is at
+        the first look at it.
     """
 
     def __init__(self, modules: Mapping[str, str]) -> None:
@@ -234,16 +240,20 @@ def solver(
     Parameters
     ----------
     name : of no other solver.  algorithm : its method, in a clause.
-    families : the families that it is for, whose problems `compare` puts it to; "svr" names all families of that kind.
-    needs : what it needs of a problem, its shape above all: the function gets problems of that class, and none that the needs refuse.
+    families : the families that it is for, whose problems `compare` puts it to; "svr"
+        names all families of that kind.
+    needs : what it needs of a problem, its shape above all: the function gets problems
+        of that class, and none that the needs refuse.
     reference : whether it is there to be compared with, so that "auto" never chooses it.
     first : for which problems of its shape "auto" asks it before the others.
     kernel : the compiled function that only this solver uses, where it takes seconds to compile.
-    library : whose code solves the problem, by the backend's name where it is one; empty where that is the solver's own.
+    library : whose code solves the problem, by the backend's name where it is one;
+        empty where that is the solver's own.
 
     Raises
     ------
-    ValueError : a name that is registered already, families that are no names, needs that are no `Needs`.
+    ValueError : a name that is registered already, families that are no names, needs
+        that are no `Needs`.
     """
     if isinstance(families, str) or not all(isinstance(family, str) for family in families):
         raise ValueError(f"{name}: families must be names of families, such as ('svm.soft',), not {shown(families)}")
@@ -272,14 +282,18 @@ def solve(
     Parameters
     ----------
     problem : MarginProblem or OneNormProblem.
-    solver : a name of SOLVERS, or a Solver of one's own, or "auto": the first that takes the problem and is no reference,
-        newton and huber being asked first where points are many and features are few or columns are in large units, column_generation
-        where a linear program is large. The next one takes the problem where a solver makes no progress, and the reason says so.
+    solver : a name of SOLVERS, or a Solver of one's own, or "auto": the first that
+        takes the problem and is no reference, newton and huber being asked first where
+        points are many and features are few or columns are in large units,
+        column_generation where a linear program is large. The next one takes the
+        problem where a solver makes no progress, and the reason says so.
     tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds, in which the
         compilation of kernels does not count.
     warm_start : a solution or point of a like problem to start from.
-    callback : called with (iterations, lower, upper, point) at every check of the gap, such as a `Trace`; a true return ends the run.
-        Where "auto" hands the problem on, the next solver counts its iterations anew; those of the Solution are the sum of all.
+    callback : called with (iterations, lower, upper, point) at every check of the gap,
+        such as a `Trace`; a true return ends the run. Where "auto" hands the problem
+        on, the next solver counts its iterations anew; those of the Solution are the
+        sum of all.
     n_jobs : threads for a large problem, where the solver has any use for them.
 
     Returns
@@ -288,8 +302,9 @@ def solve(
 
     Raises
     ------
-    ValueError : an unknown solver, one that does not take the problem (the sentence says what is missing and which would do), a
-        tolerance, limit or number of threads that is not positive, a warm start of another kind of problem.
+    ValueError : an unknown solver, one that does not take the problem (the sentence
+        says what is missing and which would do), a tolerance, limit or number of
+        threads that is not positive, a warm start of another kind of problem.
     """
     limits = checked(tol, max_iter, time_limit, callback, n_jobs)
     given = warm_start.point if isinstance(warm_start, Solution) else warm_start
@@ -300,8 +315,9 @@ def solve(
 def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> Solution:
     """Return the solution of the first solver of "auto" that does not get stuck.
 
-    All solvers share the time limit. The point is the best one of all, with the status of its own run.
-    Iterations and seconds are those of all runs, and the reason names them all.
+    All solvers share the time limit. The point is the best one of all, with the status
+    of its own run. Iterations and seconds are those of all runs, and the reason names
+    them all.
     """
     # The next solver is looked up before a run: only a run with a successor ends on slow progress.
     queue, began = _automatic(problem), seconds_at_work()
@@ -338,8 +354,9 @@ def _is_stuck(found: Solution, limits: Limits) -> bool:
 def _automatic(problem: AnyProblem) -> Iterator[Entry[Any]]:
     """Yield the solvers that do not refuse a problem, at least one, in the order of "auto".
 
-    Those for its family come first, among them those that ask to go first. A solver for another family may be the only one: of the hard
-    margin, for rows that are all hard by their weights.
+    Those for its family come first, among them those that ask to go first. A solver for
+    another family may be the only one: of the hard margin, for rows that are all hard
+    by their weights.
 
     Raises
     ------

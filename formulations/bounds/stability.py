@@ -9,7 +9,8 @@ so that all these f lie in one ball around f_alpha, and |f(x) - f_alpha(x)| <= r
 functions of the bias, moves by no more than the slack of its row. The best bias grows with every breakpoint. It therefore lies between the
 best bias of the lowered breakpoints and that of the raised ones. All bounds are rounded outward.
 
-Source: strong convexity; E. Ndiaye, O. Fercoq, A. Gramfort, J. Salmon, Gap safe screening rules (2017), for the ball.
+Source: strong convexity; E. Ndiaye, O. Fercoq, A. Gramfort, J. Salmon, Gap safe
+screening rules (2017), for the ball.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class Stability:
 
     problem : of the functions.  beta : (m,) coefficients of the middle, f = sum_i beta_i k(x_i, .).
     radius : of the ball, in the norm of the kernel; infinite where the point proves nothing.
-    bias : between which the best b of every such f lies, in the project's sign f(x) + b; (0, 0) without a bias.
+    bias : between which the best b of every such f lies, in the project's sign
+        f(x) + b; (0, 0) without a bias.
     """
 
     problem: MarginProblem
@@ -65,7 +67,8 @@ class Stability:
 
         Raises
         ------
-        ValueError : points of another shape, or of other columns; new points of a given Gram matrix, whose k(x, x) is not known.
+        ValueError : points of another shape, or of other columns; new points of a given
+            Gram matrix, whose k(x, x) is not known.
         """
         f, error = self._values(X)
         return added(rounded(f - error, -1), self.bias[0], -1), added(rounded(f + error, 1), self.bias[1], 1)
@@ -141,7 +144,8 @@ class Stability:
     def counts(self) -> tuple[int, int]:
         """How many rows have alpha_r = 0 at every optimum, and how many are violated at every optimum: those of `rows`, or fewer.
 
-        Pairs of queries that are not listed are counted by sweeps. Their slacks get one bound, from the farthest points.
+        Pairs of queries that are not listed are counted by sweeps. Their slacks get one
+        bound, from the farthest points.
         """
         rows = self.problem.rows
         if not isinstance(rows, LabelledPairs) or not self.problem.swept:
@@ -251,7 +255,8 @@ def _bias(ball: Stability) -> tuple[float, float]:
 def _least_bias(v: Array, s: Array, least: Array, most: Array, squared: bool) -> float:
     """A lower bound of every b at which the sum of losses is smallest, for breakpoints v or larger ones.
 
-    D(b), the slope of the sum at b, grows with b. All minimisers lie to the right of every b with D(b) < 0.
+    D(b), the slope of the sum at b, grows with b. All minimisers lie to the right of
+    every b with D(b) < 0.
 
         hinge            D(b) = sum of c over s = -1, v <= b  -  sum of c over s = +1, v > b
         squared hinge    D(b) = sum of c (b - v) over the same  -  sum of c (v - b), without the factor 2

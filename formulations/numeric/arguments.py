@@ -1,7 +1,8 @@
 """The checks of arguments. A refusal is one sentence, which names the argument and says what it must be and what it is.
 
-numpy converts text in digits, dates, complex values and None to numbers without a warning. Here they are refused. True and False are
-refused where a single number is asked for, and accepted as entries of arrays.
+numpy converts text in digits, dates, complex values and None to numbers without a
+warning. Here they are refused. True and False are refused where a single number is
+asked for, and accepted as entries of arrays.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ Choice = TypeVar("Choice", bound=str)
 SHOWN_CHARACTERS = 40
 """Characters of a refused value that a message shows at most."""
 SAID_CHARACTERS = 300
-"""Characters, at most, of what another program's error says within a sentence: it may quote the file."""
+"""Characters, at most, of what another program's error says within a sentence: it may
+quote the file."""
 SUGGESTIONS = 3
 """Names that a message suggests at most."""
 
@@ -83,7 +85,8 @@ def reals(values: object, name: str) -> Array:
 
     Raises
     ------
-    ValueError : an entry that is no number, with its place; rows of different lengths; a whole number beyond float64.
+    ValueError : an entry that is no number, with its place; rows of different lengths;
+        a whole number beyond float64.
     """
     given = array(values, name)
     if given.dtype.kind not in "biuf":
@@ -126,7 +129,8 @@ def array(values: object, name: str) -> NDArray[Any]:
 def is_number(value: object) -> bool:
     """Whether a value is a real number or a truth value.
 
-    Spans of time are no numbers, although numpy counts them among the integers. A signaling NaN is none, because no float can hold it.
+    Spans of time are no numbers, although numpy counts them among the integers. A
+    signaling NaN is none, because no float can hold it.
     """
     if isinstance(value, Decimal):
         return not value.is_snan()
@@ -149,8 +153,9 @@ def said(error: BaseException) -> str:
 def did_you_mean(name: str, known: Sequence[str]) -> str:
     """Return a question after a name that is not known, with the nearest known ones; empty where none is near.
 
-    Near are, in this order, names that begin with it, names of which it is a part between points, and names that are spelled like it.
-    Names with fewer points go first, and among equals the order of the known ones is kept.
+    Near are, in this order, names that begin with it, names of which it is a part
+    between points, and names that are spelled like it. Names with fewer points go
+    first, and among equals the order of the known ones is kept.
     """
     lower, text = {each.lower(): each for each in sorted(known, key=lambda each: each.count("."))}, name.lower()
     begun = [each for each in lower if text and each.startswith(text)]

@@ -26,7 +26,8 @@ def dense(X: Any) -> Array:
 def canonical(X: Any) -> Any:
     """Return sparse features as CSR rows with every column once, in ascending order.
 
-    Entries of one place are summed in a copy. The flag `has_canonical_format` of X may be of earlier entries, and is not used.
+    Entries of one place are summed in a copy. The flag `has_canonical_format` of X may
+    be of earlier entries, and is not used.
 
     Parameters
     ----------

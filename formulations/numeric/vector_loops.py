@@ -1,8 +1,10 @@
 """Maxima, minima and exponentials in a form that lets compiled loops vectorise. The numbers must not be NaN.
 
-With numba's own `max`, or with `if v > m: m = v`, a loop has to make its comparisons one after another, and does not vectorise.
+With numba's own `max`, or with `if v > m: m = v`, a loop has to make its comparisons
+one after another, and does not vectorise.
 
-Source of the exponentials: S. L. Moshier, Methods and Programs for Mathematical Functions (1989), expf and the reduction of exp.
+Source of the exponentials: S. L. Moshier, Methods and Programs for Mathematical
+Functions (1989), expf and the reduction of exp.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from numba.extending import intrinsic, overload
 from equimargin.formulations.numeric.jit import FAST, fast, in_numpy
 
 ENTRIES_BETWEEN_TESTS = np.uintp(128)
-"""Entries whose maximum is taken before it is compared with the level that is sought: a loop without a comparison vectorises."""
+"""Entries whose maximum is taken before it is compared with the level that is sought: a
+loop without a comparison vectorises."""
 
 
 def _selection(comparison: str) -> Any:
@@ -55,7 +58,8 @@ _double_of = _with_bits(types.int64, types.float64, ir.DoubleType())
 def exponential(x: Any) -> Any:
     """exp(x) in compiled code, for x below 88: its relative error is about 1e-7 in float32 and 2e-16 in float64.
 
-    Below -87 in float32, and below -708 in float64, it is the exponential of that bound, which is almost 0.
+    Below -87 in float32, and below -708 in float64, it is the exponential of that
+    bound, which is almost 0.
     """
     return np.exp(x)
 

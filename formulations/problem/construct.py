@@ -1,8 +1,9 @@
 """The constructors that users call: they check data and settings, and make a canonical problem of them.
 
-A problem has copies of labels, queries, pairs and weights. A dense X of float64 is kept as it is and not copied, because it may be most of
-the memory: it must not be changed while the problem or a solution of it is in use. Values, intervals and predictions are computed from it
-when they are asked for.
+A problem has copies of labels, queries, pairs and weights. A dense X of float64 is kept
+as it is and not copied, because it may be most of the memory: it must not be changed
+while the problem or a solution of it is in use. Values, intervals and predictions are
+computed from it when they are asked for.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 
 TILE_ROWS = 128
-"""Rows and columns of a tile of a given matrix: with its transpose, 256 KB, it stays in the second-level cache."""
+"""Rows and columns of a tile of a given matrix: with its transpose, 256 KB, it stays in
+the second-level cache."""
 
 
 def classification(
@@ -43,17 +45,20 @@ def classification(
 
     Parameters
     ----------
-    X : (m, d) features, or (m, m) Gram for `precomputed()`: an array, a sparse matrix, or a table, whose columns' names are kept.
-        An array of float64 is kept itself and not copied: do not change it as long as the problem or a solution of it is in use.
+    X : (m, d) features, or (m, m) Gram for `precomputed()`: an array, a sparse matrix,
+        or a table, whose columns' names are kept. An array of float64 is kept itself
+        and not copied: do not change it as long as the problem or a solution of it is
+        in use.
     y : (m,) labels in {-1, +1}; one class alone is accepted.
     C : cost in (0, inf].  kernel : linear by default.  loss : "hinge" or "squared_hinge".
-    bias : "free" or True, "none" or False, "penalized" (part of the norm: the kernel k + 1 without a bias).
+    bias : "free" or True, "none" or False, "penalized" (part of the norm: the kernel
+        k + 1 without a bias).
     sample_weight : (m,) factors of C, in [0, inf].
 
     Raises
     ------
-    ValueError : labels other than -1 and +1, shapes and types that do not fit, numbers that are not finite or too large for float64,
-        C <= 0.
+    ValueError : labels other than -1 and +1, shapes and types that do not fit, numbers
+        that are not finite or too large for float64, C <= 0.
 
     Source: T (6)-(7), (23)-(28); K (2.3); the tutorial writes w.x - b, its b is minus ours.
     """
@@ -90,7 +95,8 @@ def regression(
 
     Raises
     ------
-    ValueError : negative epsilon, shapes and types that do not fit, numbers that are not finite or too large for float64, C <= 0.
+    ValueError : negative epsilon, shapes and types that do not fit, numbers that are
+        not finite or too large for float64, C <= 0.
 
     Source: T (57)-(73).
     """
@@ -126,7 +132,8 @@ def ranking(
 
     Raises
     ------
-    ValueError : shapes and types that do not fit, numbers that are not finite or too large for float64, C <= 0, a negative weight.
+    ValueError : shapes and types that do not fit, numbers that are not finite or too
+        large for float64, C <= 0, a negative weight.
 
     Source: T (84)-(86), K (1.2), (2.4), P (6), (8).
     """
@@ -152,14 +159,16 @@ def ranking_from_pairs(
     Parameters
     ----------
     X : (m, d) features, kept as in `classification`.  pairs : (p, 2) integers, (preferred, other).
-    pair_weight : (p,) factors of C, in [0, inf], in the order of the pairs; 1 by default. A pair of weight 2 costs as much as if it were
-        given twice.
+    pair_weight : (p,) factors of C, in [0, inf], in the order of the pairs; 1 by
+        default. A pair of weight 2 costs as much as if it were given twice.
 
     Raises
     ------
-    ValueError : an index outside 0 .. m - 1, a point preferred to itself, weights of another number, a negative one.
+    ValueError : an index outside 0 .. m - 1, a point preferred to itself, weights of
+        another number, a negative one.
 
-    Source: P (6), its set of preferences; W, the application to clickthrough data, whose r' is a set of preferences.
+    Source: P (6), its set of preferences; W, the application to clickthrough data,
+    whose r' is a set of preferences.
     """
     X, kernel, names = _features(X, kernel)
     given = array(pairs, "ranking_from_pairs: pairs")
@@ -197,7 +206,8 @@ def problem_of(
     Parameters
     ----------
     task : "classification", "regression" or "ranking".  epsilon : of a regression.  qid : (m,) queries of a ranking.
-    weights : sample_weight and bias, or per_query and query_weight, as the constructor of the task takes them.
+    weights : sample_weight and bias, or per_query and query_weight, as the constructor
+        of the task takes them.
 
     Raises
     ------
@@ -224,7 +234,8 @@ def problems_of(
 ) -> list[Problem]:
     """The problems of all families of a task: a margin problem of every loss, and those without a bias or with a norm of one.
 
-    A hard margin, C = inf, has no loss: it is one problem, with a bias and without, and the one-norm problems are left out.
+    A hard margin, C = inf, has no loss: it is one problem, with a bias and without, and
+    the one-norm problems are left out.
 
     Parameters
     ----------
@@ -293,7 +304,8 @@ def one_norm_classification(X: Any, y: ArrayLike, C: float = 1.0, kernel: Kernel
     ------
     ValueError : as in `classification`, and C = inf.
 
-    Source: T section 5.1 (no formula); O. L. Mangasarian, Generalized support vector machines (2000).
+    Source: T section 5.1 (no formula); O. L. Mangasarian, Generalized support vector
+    machines (2000).
     """
     posed = classification(X, y, finite_cost(C), kernel, bias=_bias(bias, "one_norm_classification"))
     rows = Signed(posed.rows.s)

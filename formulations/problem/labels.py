@@ -20,7 +20,8 @@ def numbers(values: ArrayLike, m: int, name: str) -> Array:
 
     Raises
     ------
-    ValueError : another shape, what is no number, NaN, an infinite number; the message starts with `name`.
+    ValueError : another shape, what is no number, NaN, an infinite number; the message
+        starts with `name`.
     """
     v = reals(values, name)
     if v.shape != (m,):
@@ -54,7 +55,8 @@ def relevances(values: ArrayLike, m: int, name: str) -> Array:
     y = numbers(values, m, name)
     if not (np.abs(y) >= EXACT_INTEGERS).any():
         return y
-    # A list of whole numbers of different sizes would become float64; as Python objects they stay exact.
+    # A list of whole numbers of different sizes would become float64; as Python objects
+    # they stay exact.
     given = values if hasattr(values, "dtype") else np.asarray(values, dtype=object)
     distinct, place = np.unique(given, return_inverse=True)
     return place.astype(np.float64) if len(distinct) > len(np.unique(y)) else y
@@ -65,7 +67,8 @@ def queries(qid: ArrayLike, m: int) -> tuple[NDArray[Any], Index]:
 
     Raises
     ------
-    ValueError : another shape, names that are neither all numbers nor all text, NaN, an infinite number.
+    ValueError : another shape, names that are neither all numbers nor all text, NaN, an
+        infinite number.
     """
     query = array(qid, "qid")
     if query.shape != (m,):

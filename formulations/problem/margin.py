@@ -4,7 +4,8 @@
     max over alpha              t'alpha - 1/2 alpha' A K A' alpha  [ - sum_r alpha_r^2 / (4 c_r): squared hinge ]
                                 s'alpha = 0,  0 <= alpha <= c      [ alpha >= 0: squared hinge, or c_r = inf ]
 
-loss is the hinge (u)_+ or its square, c_r = C x weight_r, and f = sum_i beta_i k(x_i, .) with beta = A' alpha at the optimum.
+loss is the hinge (u)_+ or its square, c_r = C x weight_r, and f = sum_i beta_i
+k(x_i, .) with beta = A' alpha at the optimum.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 SPAN_TOLERANCE = 1e-12
-"""Fraction of the largest eigenvalue of K: smaller eigenvalues are left out of the features L of K = L L'."""
+"""Fraction of the largest eigenvalue of K: smaller eigenvalues are left out of the
+features L of K = L L'."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,12 +43,15 @@ class MarginProblem(CanonicalProblem):
     ----------
     X : (m, d) features.  kernel : k.  rows : A, t, s.  C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
     loss : "hinge" or "squared_hinge".  bias : whether b is free; False holds it at 0.
-    weights : (groups,) factors of C in [0, inf], one a row (of a tube, those of the m rows above it first, then of the m below), or one a
-        query where pairs come from labels. The costs of the problem are
-        the exact products C x weight: proven bounds, exact optima and certificates hold for these. `costs` are the rounded products.
+    weights : (groups,) factors of C in [0, inf], one a row (of a tube, those of the m
+        rows above it first, then of the m below), or one a query where pairs come from
+        labels. The costs of the problem are the exact products C x weight: proven
+        bounds, exact optima and certificates hold for these. `costs` are the rounded
+        products.
     shift, feature_names : as of every CanonicalProblem.
 
-    Source: proofs/catalogue.md, "The margin problem"; documents T (23)-(28), (64)-(73), (84)-(89); K (1.2), (2.3), (2.4); P (6), (8).
+    Source: proofs/catalogue.md, "The margin problem"; documents T (23)-(28), (64)-(73),
+    (84)-(89); K (1.2), (2.3), (2.4); P (6), (8).
     """
 
     kind = "quadratic"
@@ -201,8 +206,9 @@ class MarginProblem(CanonicalProblem):
     def best_bias(self, f: Array) -> tuple[float, float]:
         """The interval of b that minimises sum_r c_r loss(t_r - (A f)_r - b s_r), in the project's sign; (0, 0) without a bias.
 
-        Hinge: piecewise linear in b, breakpoints (t_r - (A f)_r) s_r, where the slope crosses 0. Squared hinge: the root of a
-        piecewise-linear derivative. Hard rows: the interval all of them allow (its middle, twice, if there is none).
+        Hinge: piecewise linear in b, breakpoints (t_r - (A f)_r) s_r, where the slope
+        crosses 0. Squared hinge: the root of a piecewise-linear derivative. Hard rows:
+        the interval all of them allow (its middle, twice, if there is none).
         """
         if not self.bias:
             return 0.0, 0.0
@@ -222,7 +228,8 @@ class MarginProblem(CanonicalProblem):
     def _with_bias(self) -> tuple[Any, Array, Array, Index]:
         """The rows on which the best bias depends, for indexing, their signs and costs, and which of them have a finite cost.
 
-        The costs are relative to the largest weight: the bias depends on their ratios alone, and products with C may underflow.
+        The costs are relative to the largest weight: the bias depends on their ratios
+        alone, and products with C may underflow.
         """
         active = (self.bias_signs != 0) & ~self.free
         rows = slice(None) if active.all() else np.flatnonzero(active)
@@ -239,9 +246,10 @@ class MarginProblem(CanonicalProblem):
     def repaired(self, alpha: ArrayLike | Multipliers) -> Array | Multipliers:
         """Multipliers close to these for which s'alpha = 0 and 0 <= alpha <= C x weight hold exactly.
 
-        For the squared hinge the upper end is infinite, and 0 where the weight is 0. An array comes back as an array on a grid on which
-        A'alpha is exact in float64. Multipliers of pairs that are not listed are cut off at their costs, and stay unlisted where sums over
-        the pairs are taken by sweeps alone.
+        For the squared hinge the upper end is infinite, and 0 where the weight is 0. An
+        array comes back as an array on a grid on which A'alpha is exact in float64.
+        Multipliers of pairs that are not listed are cut off at their costs, and stay
+        unlisted where sums over the pairs are taken by sweeps alone.
 
         Parameters
         ----------

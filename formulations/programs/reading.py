@@ -8,16 +8,19 @@ from math import isfinite, ulp
 from typing import Literal
 
 Reading = Literal["exact", "fractions"]
-"""How floats are read: each as the dyadic number that it is, or a float near a simple fraction as that fraction."""
+"""How floats are read: each as the dyadic number that it is, or a float near a simple
+fraction as that fraction."""
 READINGS: dict[Reading, str] = {
     "exact": "every float is read as the dyadic number that it is",
     "fractions": "a float within 4 units in the last place of a simple fraction (denominator up to 10,000, not 0) is read as that fraction",
 }
 """The sentence that says how floats were read, for whatever is reported."""
 LARGEST_DENOMINATOR = 10_000
-"""The largest denominator of a simple fraction: 1 / (nu m) is one for all numbers of points that are drawn in tests."""
+"""The largest denominator of a simple fraction: 1 / (nu m) is one for all numbers of
+points that are drawn in tests."""
 NEAR_ULPS = 4
-"""Units in the last place that a float may be away from its fraction: what a few roundings make of it."""
+"""Units in the last place that a float may be away from its fraction: what a few
+roundings make of it."""
 
 
 def read(value: float | int | Fraction, reading: Reading = "exact") -> Fraction:

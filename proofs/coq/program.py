@@ -1,7 +1,8 @@
 """The checker that is proved in Coq as a program: extracted to OCaml, compiled once, and kept in the user's cache.
 
-What it accepts is true by `extraction.accepted_sound`, if Coq's extraction, the operations of integers that `rocq/checker/extraction.v`
-names, OCaml and Zarith do what they say. `python -m equimargin.proofs.coq` builds it.
+What it accepts is true by `extraction.accepted_sound`, if Coq's extraction, the
+operations of integers that `rocq/checker/extraction.v` names, OCaml and Zarith do what
+they say. `python -m equimargin.proofs.coq` builds it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from equimargin.proofs.theorems import FOLDER, text_of
 EXTRACTION = "checker/extraction"
 """The file of `rocq` that writes the program."""
 WRITTEN_BY_HAND = ("bigint.ml", "program.ml")
-"""The files beside it that are not extracted, in the order in which OCaml takes them, the extracted ones between them."""
+"""The files beside it that are not extracted, in the order in which OCaml takes them,
+the extracted ones between them."""
 INSTALL_OCAML = f"{INSTALL} ocaml-findlib libzarith-ocaml-dev"
 """What installs all that the program is made with."""
 
@@ -53,7 +55,8 @@ def build() -> Path:
 
     Raises
     ------
-    NotProved : Coq, OCaml or Zarith is missing or refuses, or there is no folder where the program can be kept.
+    NotProved : Coq, OCaml or Zarith is missing or refuses, or there is no folder where
+        the program can be kept.
     """
     if (there := built()) is not None:
         return there

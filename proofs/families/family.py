@@ -8,8 +8,9 @@
     @ocsvm.solver("libsvm", accuracy=1e-6)
     def by_libsvm(d): ... return "dual", {"a": a}
 
-The first formulation is the definition: its optimum is the family's. `ocsvm(data)` is a problem for `compare`, `declare`, `judge`; and
-`check_formulation` and `check_solver` draw data from the strategy.
+The first formulation is the definition: its optimum is the family's. `ocsvm(data)` is a
+problem for `compare`, `declare`, `judge`; and `check_formulation` and `check_solver`
+draw data from the strategy.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ FAMILIES: dict[str, OwnFamily] = {}
 EDITIONS: Counter[str] = Counter()
 """How often a formulation of each id has been entered."""
 LEAST_ACCURATE = 1e-3
-"""The largest accuracy that a solver may admit, relative to the optimum: the referee takes less accurate answers for failed ones."""
+"""The largest accuracy that a solver may admit, relative to the optimum: the referee
+takes less accurate answers for failed ones."""
 
 
 def family(
@@ -58,13 +60,17 @@ def family(
     Parameters
     ----------
     id : of no other family.
-    data : a hypothesis strategy of whatever its functions take, or a function that makes one, so that hypothesis is imported only where
-        data are drawn: in tests, and from the command line.
+    data : a hypothesis strategy of whatever its functions take, or a function that
+        makes one, so that hypothesis is imported only where data are drawn: in tests,
+        and from the command line.
     source : where the family is printed; by default its own id.
-    reading : how floats of the compiled problems are read: "fractions" takes one within 4 ulp of a simple fraction for that fraction, so
-        that 1 / (nu m) is what it says; "exact" takes every float as the dyadic number that it is.
-    load : from the name of a file to data, for the command line; by default JSON and NPZ become a mapping of numbers and arrays by name.
-    check : raises ValueError, with a sentence, at data that the family does not have; it is asked before a problem is made.
+    reading : how floats of the compiled problems are read: "fractions" takes one within
+        4 ulp of a simple fraction for that fraction, so that 1 / (nu m) is what it
+        says; "exact" takes every float as the dyadic number that it is.
+    load : from the name of a file to data, for the command line; by default JSON and
+        NPZ become a mapping of numbers and arrays by name.
+    check : raises ValueError, with a sentence, at data that the family does not have;
+        it is asked before a problem is made.
 
     Returns
     -------
@@ -72,7 +78,8 @@ def family(
 
     Raises
     ------
-    ValueError : an id that another family has, or with other characters than letters, digits, _, - and dots; an unknown reading.
+    ValueError : an id that another family has, or with other characters than letters,
+        digits, _, - and dots; an unknown reading.
     """
     _check_name(id)
     if reading not in READINGS:
@@ -140,15 +147,18 @@ class OwnFamily:
         Parameters
         ----------
         name : within the family; the id is FAMILY.NAME.
-        value : from a value of the objective, and data, to the family's scale; monotone. It gets exact fractions, infinities too.
+        value : from a value of the objective, and data, to the family's scale;
+            monotone. It gets exact fractions, infinities too.
         source : where it is printed; by default the family's.  latex : the equation.  control : whether it is wrong on purpose.
         applies : from data to the sentence why they cannot be declared so, or None.
-        stronger : recover, express and printed, as in `OwnFormulation`: where they are written, `check_formulation` tests more.
-            Of the definition also prove, the proof of problems too large for rational arithmetic.
+        stronger : recover, express and printed, as in `OwnFormulation`: where they are
+            written, `check_formulation` tests more. Of the definition also prove, the
+            proof of problems too large for rational arithmetic.
 
         Raises
         ------
-        ValueError : an id that is entered already, or with other characters; a first formulation that is a control.
+        ValueError : an id that is entered already, or with other characters; a first
+            formulation that is a control.
         TypeError : another argument.
         """
         _check_name(name)
@@ -203,20 +213,24 @@ class OwnFamily:
     ) -> Callable[[F], F]:
         """Enter a function from data to an answer.
 
-        The answer is a value of the family; or values of variables of the definition, by name; or the name of another formulation and
-        values of its variables. Variables that it does not name are optimised.
+        The answer is a value of the family; or values of variables of the definition,
+        by name; or the name of another formulation and values of its variables.
+        Variables that it does not name are optimised.
 
         Parameters
         ----------
         name : within the family; the solver is called FAMILY.NAME.  algorithm : in a clause; by default the docstring's first line.
         accuracy : relative to the optimum, as the solver admits; at most 1e-3.  reference : whether "auto" never chooses it.
         applies : from data to the sentence why the solver does not take them, or None.
-        libraries : modules that the function itself imports: they are imported before its clock starts.
-        library : whose code solves the problem, by the backend's name where it is one; empty where that is the function's own.
+        libraries : modules that the function itself imports: they are imported before
+            its clock starts.
+        library : whose code solves the problem, by the backend's name where it is one;
+            empty where that is the function's own.
 
         Raises
         ------
-        ValueError : a name that another solver has, or with other characters; an accuracy that is not above 0 and at most 1e-3.
+        ValueError : a name that another solver has, or with other characters; an
+            accuracy that is not above 0 and at most 1e-3.
         """
         _check_name(name)
         if not 0 < accuracy <= LEAST_ACCURATE:

@@ -1,9 +1,11 @@
 """The parameters whose values are read while a problem is built.
 
-A function that reads the value of a cvxpy parameter may state another problem at another value, so that what is proven of the problem
-that it built is not proven for all values of that parameter. Reads are noticed where Python calls the getter of `value`, in this thread.
-A read of `_value`, one in another thread, and a branch on the data that the value comes from are not: a claim for all values is one of the
-problems that were built, and has to say so.
+A function that reads the value of a cvxpy parameter may state another problem at
+another value, so that what is proven of the problem that it built is not proven for all
+values of that parameter. Reads are noticed where Python calls the getter of `value`, in
+this thread. A read of `_value`, one in another thread, and a branch on the data that
+the value comes from are not: a claim for all values is one of the problems that were
+built, and has to say so.
 """
 
 from __future__ import annotations

@@ -1,13 +1,16 @@
 """Pair steps on a working set: which points make it up, their block of K, and the compiled loop over pairs.
 
-Every point k has the slopes of the objective to both sides of a_k: G_k + rise_k if it grows, G_k + fall_k if it shrinks. A pair step moves
-a_i up and a_j down by the same delta. Point i is the one of least slope to rise, and j the one of largest gain
-(G_j + fall_j - G_i - rise_i)^2 / curvature. Up to ONE_SET points are all in one working set. Where there are more, the set is made of the
-worst violators and of the free points. It changes when points outside of it violate optimality by too much, and then its block of K is
-computed anew where it has changed.
+Every point k has the slopes of the objective to both sides of a_k: G_k + rise_k if it
+grows, G_k + fall_k if it shrinks. A pair step moves a_i up and a_j down by the same
+delta. Point i is the one of least slope to rise, and j the one of largest gain
+(G_j + fall_j - G_i - rise_i)^2 / curvature. Up to ONE_SET points are all in one working
+set. Where there are more, the set is made of the worst violators and of the free
+points. It changes when points outside of it violate optimality by too much, and then
+its block of K is computed anew where it has changed.
 
-Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order information, JMLR 6 (2005), WSS 2; T. Joachims, Making
-large-scale SVM learning practical (1999), for the sets.
+Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order
+information, JMLR 6 (2005), WSS 2; T. Joachims, Making large-scale SVM learning
+practical (1999), for the sets.
 """
 
 from __future__ import annotations
@@ -26,17 +29,24 @@ from equimargin.solvers.products.kept_tiles import kept
 from equimargin.solvers.products.tiles import Block, Tiles, add_rows, tiles
 
 ONE_SET = 2048
-"""Points up to which all of them are one working set. Its block of K, 16 MB in float32, is computed once and for all."""
+"""Points up to which all of them are one working set.
+
+Its block of K, 16 MB in float32, is computed once and for all."""
 SMALLEST_SET = 512
 """Points that a working set has at least beside the free ones, where it is not of all points."""
 POINTS_PER_PLACE = 20
-"""Points of the problem for every one that a working set has beside the free ones. With 10 a block takes more time than it saves in
-rounds, and with 40 the rounds become too many."""
+"""Points of the problem for every one that a working set has beside the free ones.
+
+With 10 a block takes more time than it saves in rounds, and with 40 the rounds become
+too many."""
 LARGEST_SET = {np.dtype(np.float32): 6000, np.dtype(np.float64): 2000}
-"""Points that a working set has at most in each precision. A set that leaves out free points changes in every round, and its block is
-computed anew each time: blocks of up to 144 MB are worth their memory."""
+"""Points that a working set has at most in each precision.
+
+A set that leaves out free points changes in every round, and its block is computed anew
+each time: blocks of up to 144 MB are worth their memory."""
 RENEWED_PART = 3
-"""Points of a set for every new one, below which the block is computed anew as a whole, not only in the rows and columns of these."""
+"""Points of a set for every new one, below which the block is computed anew as a whole,
+not only in the rows and columns of these."""
 POINT_IN_PYTHON, PAIR_STEP_IN_PYTHON = 5.0, 20.0
 """Cost of pair steps as Python, in entries of a loop in Python.
 
@@ -149,8 +159,9 @@ class WorkingSet:
 def chosen(look: Look, before: Index, size: int) -> Index:
     """The points of a new working set, in ascending order.
 
-    They are the worst violators of both sides, the points of the set before, its free ones first, and those that are next to violate
-    optimality. The violators take half of the set, or all that the free points of the set before leave of it.
+    They are the worst violators of both sides, the points of the set before, its free
+    ones first, and those that are next to violate optimality. The violators take half
+    of the set, or all that the free points of the set before leave of it.
 
     Parameters
     ----------

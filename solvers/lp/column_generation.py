@@ -3,17 +3,22 @@
     min over x >= 0, b   sum_{j in S} x_j + C sum_G |G| (1 - mean_G (B x + b s))_+      S some of the columns, G a partition of the rows
     max over u           1'u   s.t.  (B'u)_S <= 1,  s'u = 0,  0 <= u <= C,  u constant on every G
 
-The rows are pairs or classified points, whose signs are s; without a bias s = 0. This restricted program has few columns, and one row for
-every group of rows. Every round solves it by the simplex method, and then bounds
-the optimum of the whole program from both sides: from below by u, divided by max(1, max B'u) so that it is feasible; from above by x, with
-the slack of every single row. The prices B'u are one product of K with A'u, and the columns that violate B'u <= 1 most join S. A group
-whose slacks are of either sign is divided by their sign. When there are many groups, those on one side of the margin are put together
-again, which changes neither u nor the value. The simplex method starts from the basis of the last program, with every unknown that is not
-basic at the bound of its side, and is dual feasible there.
+The rows are pairs or classified points, whose signs are s; without a bias s = 0. This
+restricted program has few columns, and one row for every group of rows. Every round
+solves it by the simplex method, and then bounds the optimum of the whole program from
+both sides: from below by u, divided by max(1, max B'u) so that it is feasible; from
+above by x, with the slack of every single row. The prices B'u are one product of K with
+A'u, and the columns that violate B'u <= 1 most join S. A group whose slacks are of
+either sign is divided by their sign. When there are many groups, those on one side of
+the margin are put together again, which changes neither u nor the value. The simplex
+method starts from the basis of the last program, with every unknown that is not basic
+at the bound of its side, and is dual feasible there.
 
-Source: documents T (102)-(104) = K (2.10), T (94)-(96); A. Demiriz, K. P. Bennett, J. Shawe-Taylor, Linear programming boosting via column
-generation (2002), for the columns; R. E. Bixby, J. W. Gregory, I. J. Lustig, R. E. Marsten, D. F. Shanno, Very large-scale linear
-programming: a case study in combining interior point and simplex methods (1992), for solving by parts.
+Source: documents T (102)-(104) = K (2.10), T (94)-(96); A. Demiriz, K. P. Bennett, J.
+Shawe-Taylor, Linear programming boosting via column generation (2002), for the columns;
+R. E. Bixby, J. W. Gregory, I. J. Lustig, R. E. Marsten, D. F. Shanno, Very large-scale
+linear programming: a case study in combining interior point and simplex methods (1992),
+for solving by parts.
 """
 
 from __future__ import annotations
@@ -44,21 +49,27 @@ Index = NDArray[np.intp]
 COLUMNS_ADDED = 25
 """Columns that join the restricted program after one look at the prices."""
 SINGLE_PAIRS = 100.0
-"""Pairs, about, of those nearest to the margin on either side, that are groups of their own. Groups grow with the distance from the margin:
-n pairs on one side make a log(1 + n / a) groups, where a is this number."""
+"""Pairs, about, of those nearest to the margin on either side, that are groups of their
+own. Groups grow with the distance from the margin: n pairs on one side make a
+log(1 + n / a) groups, where a is this number."""
 MOST_GROUPS = 4000
 """Groups above which those that lie on one side of the margin are put together again."""
 HIDDEN_SHARE = 0.1
-"""Share of the gap that groups may hide: they are divided until the slacks that they average away add less than this to the value."""
+"""Share of the gap that groups may hide: they are divided until the slacks that they
+average away add less than this to the value."""
 MOST_DIVISIONS = 10
 """Divisions of the groups between two looks at the prices, at most."""
 STALE_PRICES = 250
-"""Looks at the prices without progress that end a run. There are many, because columns come slowly, but their number is finite."""
+"""Looks at the prices without progress that end a run.
+
+There are many, because columns come slowly, but their number is finite."""
 ENTRIES_BETWEEN_INTERRUPTS = 20_000_000
 """Entries of K that are computed between two moments at which an interrupt is noticed."""
 WHOLE_PROGRAM_ENTRIES = {"points": 60_000, "rows": 250_000}
-"""Entries of the largest matrix that "auto" leaves to HiGHS, with unknowns over points and over rows: up to there the whole linear program
-is solved sooner than by column generation. Over pairs there are many columns that are much alike, so that column generation pays later."""
+"""Entries of the largest matrix that "auto" leaves to HiGHS, with unknowns over points
+and over rows: up to there the whole linear program is solved sooner than by column
+generation. Over pairs there are many columns that are much alike, so that column
+generation pays later."""
 MOST_ITERATIONS = 1_000_000
 """Simplex iterations after which a run ends where the caller gives no limit."""
 
@@ -209,8 +220,8 @@ class Master:
     def _most_violated(self, prices: Array) -> Index:
         """Columns outside S whose price is above 1, highest first.
 
-        Of the columns of pairs there is one for each preferred point and one for each other point, because those with a point in common are
-        much alike.
+        Of the columns of pairs there is one for each preferred point and one for each
+        other point, because those with a point in common are much alike.
         """
         outside = np.ones(len(prices), dtype=bool)
         outside[self.columns] = False

@@ -2,13 +2,17 @@
 
     max  1'u    s.t.  B'u <= 1,  s'u = 0,  0 <= u <= C        B' = K A' (over points)  or  A K A' (over rows)
 
-B is never formed. It is a product of sparse matrices and of K, or of Z and Z' where the kernel has features with K = Z Z'. What each factor
-makes of u is an unknown of its own: h = A'u, w = Z'h, g = Z w. The x >= 0 of the primal, min 1'x + C sum_r (1 - (B x)_r - b s_r)_+, are the
-multipliers of B'u <= 1, and b is the best one for x. Without a bias s = 0. The simplex method starts where u = C and the equations that
-define h, w and g are solved: from a basis of slacks it would need a step for each of these unknowns. HiGHS keeps to absolute tolerances
-only; the equations of its vertex are therefore solved once more (`polish.py`).
+B is never formed. It is a product of sparse matrices and of K, or of Z and Z' where the
+kernel has features with K = Z Z'. What each factor makes of u is an unknown of its own:
+h = A'u, w = Z'h, g = Z w. The x >= 0 of the primal, min 1'x + C sum_r
+(1 - (B x)_r - b s_r)_+, are the multipliers of B'u <= 1, and b is the best one for x.
+Without a bias s = 0. The simplex method starts where u = C and the equations that
+define h, w and g are solved: from a basis of slacks it would need a step for each of
+these unknowns. HiGHS keeps to absolute tolerances only; the equations of its vertex are
+therefore solved once more (`polish.py`).
 
-Source: documents T (102)-(104) = K (2.10), T (94)-(96); Q. Huangfu, J. A. J. Hall, Parallelizing the dual revised simplex method (2018).
+Source: documents T (102)-(104) = K (2.10), T (94)-(96); Q. Huangfu, J. A. J. Hall,
+Parallelizing the dual revised simplex method (2018).
 """
 
 from __future__ import annotations
@@ -31,7 +35,9 @@ from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution, Status
 
 HIGHS_ENTRIES = 4_000_000
-"""Entries of the largest matrix that HiGHS is given. It takes half a minute for web documents and an RBF kernel, and longer for random data
+"""Entries of the largest matrix that HiGHS is given.
+
+It takes half a minute for web documents and an RBF kernel, and longer for random data
 with unknowns over pairs."""
 HIGHS_ROWS = 100_000
 """Rows of the largest problem that HiGHS is given.
@@ -123,8 +129,8 @@ def _highs(problem: OneNormProblem, limits: Limits, start: float) -> Ended:
 def _program(problem: OneNormProblem) -> Program:
     """The dual, with K / unit and C unit, as HiGHS is given it.
 
-    The unknowns are u, and what each factor of B' but the last makes of the unknowns before. The constraints are what defines these,
-    s'u = 0, and B'u <= 1.
+    The unknowns are u, and what each factor of B' but the last makes of the unknowns
+    before. The constraints are what defines these, s'u = 0, and B'u <= 1.
     """
     from scipy import sparse
 
@@ -164,7 +170,8 @@ def _factors(problem: OneNormProblem) -> list[Any]:
 def _ending(answer: Ended, gap: float, limits: Limits, seconds: float) -> tuple[Status, str]:
     """The status and its reason, by the gap of the point; where that is too large, HiGHS met a limit, or failed whatever it says.
 
-    u = 0 is feasible and u <= C: what HiGHS calls infeasible or unbounded has numbers beyond its tolerances, or a C K beyond its infinity.
+    u = 0 is feasible and u <= C: what HiGHS calls infeasible or unbounded has numbers
+    beyond its tolerances, or a C K beyond its infinity.
     """
     if gap <= limits.tol:
         return Status.OPTIMAL, f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"

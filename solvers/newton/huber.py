@@ -2,18 +2,23 @@
 
     min over v = (w, b)   1/2 v'R v + sum_r c_r phi_r(u_r),    c_r phi_r'(u) = min((a_r + sigma_r u)_+, c_r),    u = t - A Z v
 
-At its minimum (`newton.py`) alpha_r = c_r phi_r'(u_r) are feasible multipliers. There v = Z'A'alpha but for the gradient, and
+At its minimum (`newton.py`) alpha_r = c_r phi_r'(u_r) are feasible multipliers. There
+v = Z'A'alpha but for the gradient, and
 
     gap(v, alpha) = 1/2 |R v - Z'A'alpha|^2  +  sum_r c_r (u_r)_+ - alpha_r u_r
 
-is the sum of the gradient's share and of the smoothing's. At first a are the multipliers of a warm start, or c_r / 2, which makes phi_r
-Huber's function. Whenever the gradient's share has become the smaller one, alpha takes the place of a, and sigma grows: this is the method
-of multipliers. The smoothing's share goes to 0 although the curved piece does not shrink to nothing, and the rows on that piece are nearly
-the same at the next minimum. Newton's method on narrower and narrower functions around 0 stalls instead.
+is the sum of the gradient's share and of the smoothing's. At first a are the
+multipliers of a warm start, or c_r / 2, which makes phi_r Huber's function. Whenever
+the gradient's share has become the smaller one, alpha takes the place of a, and sigma
+grows: this is the method of multipliers. The smoothing's share goes to 0 although the
+curved piece does not shrink to nothing, and the rows on that piece are nearly the same
+at the next minimum. Newton's method on narrower and narrower functions around 0 stalls
+instead.
 
-Source: O. Chapelle, Training a support vector machine in the primal, Neural Computation 19 (2007), section 2, for Huber's function;
-R. T. Rockafellar, Augmented Lagrangians and applications of the proximal point algorithm in convex programming, Mathematics of Operations
-Research 1 (1976).
+Source: O. Chapelle, Training a support vector machine in the primal, Neural Computation
+19 (2007), section 2, for Huber's function; R. T. Rockafellar, Augmented Lagrangians and
+applications of the proximal point algorithm in convex programming, Mathematics of
+Operations Research 1 (1976).
 """
 
 from __future__ import annotations
@@ -36,33 +41,42 @@ from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
 
 CURVED_ROWS_PER_COLUMN = 10
-"""Rows on the first curved piece, for every feature: several times as many as can lie on the margin."""
+"""Rows on the first curved piece, for every feature: several times as many as can lie
+on the margin."""
 MOST_GROWTH = 8.0
-"""The same at most where the multipliers are not listed: the next minimum is then still near enough for a few steps."""
+"""The same at most where the multipliers are not listed: the next minimum is then still
+near enough for a few steps."""
 SMOOTHING_LEFT = 0.5
-"""Share of the gap asked for that the smoothing is to leave where the multipliers are not listed."""
+"""Share of the gap asked for that the smoothing is to leave where the multipliers are
+not listed."""
 SWEPT_PAIRS_PER_POINT = 10
-"""Pairs of labels a point from which on sums over all pairs are taken by sweeps: the sweep of a point costs as much as this many pairs."""
+"""Pairs of labels a point from which on sums over all pairs are taken by sweeps: the
+sweep of a point costs as much as this many pairs."""
 SWEPT_TOL = 1e-7
-"""Smallest relative gap for which that is done: narrower functions around 0 take ever more steps, and listed multipliers do not."""
+"""Smallest relative gap for which that is done: narrower functions around 0 take ever
+more steps, and listed multipliers do not."""
 STIFFEST_START = 1e3
 """Largest sigma_r at the start, times the mean K_ii: where costs are huge, multipliers are not."""
 SIGMA_GROWTH = 2.0
 """Factor by which sigma grows from one minimum to the next."""
 COLUMNS_PER_SWEEP = 20
-"""Features for every sweep of coordinate descent at the start, of one row a point: all sweeps together cost about as much as a Newton step
-or two."""
+"""Features for every sweep of coordinate descent at the start, of one row a point: all
+sweeps together cost about as much as a Newton step or two."""
 FEWEST_START_SWEEPS = 10
 """Sweeps below which coordinate descent is not tried for a start, because fewer lead nowhere."""
 NEAR_START_GAP = 0.01
-"""Relative gap up to which the point where the sweeps of coordinate descent end is taken as the start."""
+"""Relative gap up to which the point where the sweeps of coordinate descent end is
+taken as the start."""
 SETTLING_GAP = 1e-3
 """Relative gap from which on the rows on the curved piece are solved for with the others held."""
 MOST_START_WIDTHS = 10
 """Widths of Huber's function that are tried at a start, each half of the one before."""
 HINGE_SUBSAMPLE = Subsample(entries=100_000, points_per_feature=20)
-"""The part of the points that is solved first for a hinge. It takes many steps, so that a part pays earlier than for a squared hinge. With
-20 to 60 points a feature classifications take the same time within a tenth; rankings of few pairs a point take least with 20."""
+"""The part of the points that is solved first for a hinge.
+
+It takes many steps, so that a part pays earlier than for a squared hinge. With 20 to 60
+points a feature classifications take the same time within a tenth; rankings of few
+pairs a point take least with 20."""
 
 
 NEEDS = Needs(
@@ -161,7 +175,8 @@ def _of_least_gap(unknowns: Unknowns, at: Iterate) -> Smooth:
 def _sharper(problem: MarginProblem, seen: View, progress: Progress) -> Smooth:
     """The next loss: centred at the multipliers found, or narrower around 0 where these are not listed.
 
-    What the smoothing adds to the gap falls with the square of the width, so that one knows which width would leave little enough.
+    What the smoothing adds to the gap falls with the square of the width, so that one
+    knows which width would leave little enough.
     """
     if seen.at.slacks.listed() is not None:
         return _centred(seen.rows.alpha, problem.costs, SIGMA_GROWTH * seen.phi.slope)

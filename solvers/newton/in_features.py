@@ -3,8 +3,9 @@
 Z are the features, and a column of ones for a free bias. R = diag(1, ..., 1, r) gives |f|^2 = v'R v; r is 0 for a free bias, and 1 for the
 constant of a penalised one. The gradient is R v - Z'A'alpha.
 
-A kernel without explicit features has features that are computed from K. They leave out what is next to nothing of K, so that the values of
-a point are those of the kernel itself.
+A kernel without explicit features has features that are computed from K. They leave out
+what is next to nothing of K, so that the values of a point are those of the kernel
+itself.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Threads that share the parts of one product out among themselves.
 
-Every thread takes the next part as soon as it is done with one, because parts take different times. The caller's own thread works, too.
-Each of the others has a queue of its own: where several threads wait at one queue and tasks come faster than one of them gets hold of
-Python's lock, that one is woken alone, and does all of them.
+Every thread takes the next part as soon as it is done with one, because parts take
+different times. The caller's own thread works, too. Each of the others has a queue of
+its own: where several threads wait at one queue and tasks come faster than one of them
+gets hold of Python's lock, that one is woken alone, and does all of them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 PARTS_PER_THREAD = 4
-"""Parts of a product for every thread: the last ones may take longest, and a thread that is done early takes another."""
+"""Parts of a product for every thread: the last ones may take longest, and a thread
+that is done early takes another."""
 SECONDS_OF_A_PART = 3600.0
 """Maximum wall seconds of a part. A part takes seconds; a busy machine may take longer."""
 

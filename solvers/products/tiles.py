@@ -28,21 +28,27 @@ Block = NDArray[Any]
 """A block of K in the precision of its tiles."""
 
 PRODUCT_ROWS = 128
-"""Rows of a tile in a product: 128 x 1024 entries, 512 KB in float32 and 1 MB in float64, stay in the second-level cache."""
+"""Rows of a tile in a product: 128 x 1024 entries, 512 KB in float32 and 1 MB in
+float64, stay in the second-level cache."""
 PRODUCT_COLUMNS = 1024
 """Columns of a tile in a product: a tile of 128 x 1024 entries stays in the second-level cache."""
 RENEWED_ROWS = 256
-"""Rows of a block that are computed at a time when some of its rows and columns are renewed: they bound the memory that this takes."""
+"""Rows of a block that are computed at a time when some of its rows and columns are
+renewed: they bound the memory that this takes."""
 PANEL_COLUMNS = 64
-"""Columns of a panel of features: in float64 a panel of 1,000 features, half a megabyte, stays in the second-level cache."""
+"""Columns of a panel of features: in float64 a panel of 1,000 features, half a
+megabyte, stays in the second-level cache."""
 SUMMED_ROWS = 20 * ROWS
-"""Rows whose products are summed in float32 before the sum is added up in float64: longer sums would lose digits."""
+"""Rows whose products are summed in float32 before the sum is added up in float64:
+longer sums would lose digits."""
 FLOAT32_UNIT = 2.0**-24
 """Unit roundoff of float32."""
 DEAR_FEATURES = 64
-"""Features from which on an entry of an RBF kernel in float32 takes much longer to compute than to read, as measured."""
+"""Features from which on an entry of an RBF kernel in float32 takes much longer to
+compute than to read, as measured."""
 EXPANDED_EXPONENT = 1e3
-"""Mean of gamma |x - mean|^2 up to which |x - z|^2 is expanded: the exponent then loses three digits."""
+"""Mean of gamma |x - mean|^2 up to which |x - z|^2 is expanded: the exponent then loses
+three digits."""
 
 
 def tiles(gram: Gram, unit: float, n_jobs: int = 1) -> Tiles:
@@ -86,7 +92,8 @@ class Tiles:
     def resolution(self) -> Array:
         """By how much K v / unit may be off in float32, over |v|_1, (m,).
 
-        An entry of K is at most sqrt(K_ii K_jj) and is rounded, and so are sums of SUMMED_ROWS products.
+        An entry of K is at most sqrt(K_ii K_jj) and is rounded, and so are sums of
+        SUMMED_ROWS products.
         """
         return self._resolution()
 
@@ -320,7 +327,8 @@ def _sums_in_numpy(left: Block, rows: Index, v: Array, panels: Block, f: Array, 
 def _add_exponentials(left: Block, rows: Index, v: Array, panels: Block, f: Array, symmetric: bool, first: int, last: int) -> None:
     """f <- f + exp(left[rows] panels)' v over the panels first .. last; SUMMED_ROWS rows at a time in the precision of the features.
 
-    Where rows and columns are the same, every exponential above the diagonal counts for its row, too, and those below are left out.
+    Where rows and columns are the same, every exponential above the diagonal counts for
+    its row, too, and those below are left out.
     """
     E, h, w = np.empty((ROWS, PANEL_COLUMNS), left.dtype), np.empty(PANEL_COLUMNS, left.dtype), np.zeros(PANEL_COLUMNS, left.dtype)
     for p in range(first, last):

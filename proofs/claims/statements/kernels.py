@@ -372,7 +372,8 @@ def w_of_xor_has_one_coordinate(at: Curved) -> bool:
 
 
 PRINTED_IMAGES = ((1, 1, 1, 1, -1, 1, -1), (1, 1, -1, 1, 1, 1), (1, 1, 1, -1, 1, 1, -1), (1, 1, 1, 1, 1, 1, 1))
-"""The columns that (49) prints, sqrt 2 as 1: three of them have a coordinate too many, and the second has a wrong sign."""
+"""The columns that (49) prints, sqrt 2 as 1: three of them have a coordinate too many,
+and the second has a wrong sign."""
 
 
 @as_printed("T.49")

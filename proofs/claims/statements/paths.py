@@ -411,7 +411,9 @@ class Sample:
 
 
 TABLE_1 = (Sample(100, 100, 10000, 199), Sample(500, 268, 134000, 767), Sample(357, 212, 75684, 568))
-"""Mixtures, Diabetes and Cancer. Of Auto, which has many levels, the numbers of points of a level are not printed."""
+"""Mixtures, Diabetes and Cancer.
+
+Of Auto, which has many levels, the numbers of points of a level are not printed."""
 
 
 @statement("P.table1", lambda random: random.choice(TABLE_1))
