@@ -237,7 +237,10 @@ def reduced(problem: MarginProblem) -> Declaration:
     w, xi = cp.Variable(X.shape[1], name="w"), cp.Variable(A.shape[0], name="xi")
 
     def printed(v: Mapping[str, Any]) -> Printed:
-        return Printed(v["w"] @ v["w"] / 2 + v["C"] * c @ v["xi"], {"margin": 1 - v["xi"] - A @ (X @ v["w"]), "slack": -v["xi"]})
+        return Printed(
+            v["w"] @ v["w"] / 2 + v["C"] * c @ v["xi"],
+            {"margin": 1 - v["xi"] - A @ (X @ v["w"]), "slack": -v["xi"]},
+        )
 
     return Declaration(
         problem,

@@ -37,7 +37,15 @@ from equimargin.formulations.refusal import Refusal
 from equimargin.solvers.exact_limits import refusal as exact_refusal
 from equimargin.solvers.interrupt import kept_from_quitting
 from equimargin.solvers.needs import Needs, P
-from equimargin.solvers.solution import AnySolution, Callback, Limits, Solution, Status, checked, finished
+from equimargin.solvers.solution import (
+    AnySolution,
+    Callback,
+    Limits,
+    Solution,
+    Status,
+    checked,
+    finished,
+)
 
 SHORTEST_LIMIT = 1e-3
 """Shortest time limit of a solver after another one, in seconds."""

@@ -95,7 +95,10 @@ class Interval:
         S = max(|lower - constant|, |upper - constant|, 1e-4 P(0)) of the finite ones, at least
         1e-300.
         """
-        return max(1e-300, relative_size(self.scale, self.lower - self.constant, self.upper - self.constant))
+        return max(
+            1e-300,
+            relative_size(self.scale, self.lower - self.constant, self.upper - self.constant),
+        )
 
     @property
     def relative_width(self) -> float:
@@ -106,7 +109,12 @@ class Interval:
 
     def intersected(self, other: Interval) -> Interval:
         """What both prove together."""
-        return Interval(max(self.lower, other.lower), min(self.upper, other.upper), max(self.scale, other.scale), self.constant)
+        return Interval(
+            max(self.lower, other.lower),
+            min(self.upper, other.upper),
+            max(self.scale, other.scale),
+            self.constant,
+        )
 
 
 def interval(problem: Problem, point: CanonicalPoint) -> Interval:

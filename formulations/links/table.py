@@ -308,9 +308,17 @@ LINKS: tuple[Link, ...] = (
     ),
     _dual_programs("rank.onenorm.primal", "rank.onenorm.dual", "one_norm.rank_onenorm_duality", _T("(94)-(96)")),
     _dual_programs("rvm.primal", "rvm.dual", "one_norm.rvm_duality", _T("(102)-(104)"), _K("(2.10)")),
-    _dual_programs("svm.onenorm.primal", "svm.onenorm.dual", "one_norm.svm_onenorm_duality", _T("section 5.1 (no formula)")),
     _dual_programs(
-        "svm.nobias_onenorm.primal", "svm.nobias_onenorm.dual", "one_norm.svm_nobias_onenorm_duality", _T("section 5.1 (no formula)")
+        "svm.onenorm.primal",
+        "svm.onenorm.dual",
+        "one_norm.svm_onenorm_duality",
+        _T("section 5.1 (no formula)"),
+    ),
+    _dual_programs(
+        "svm.nobias_onenorm.primal",
+        "svm.nobias_onenorm.dual",
+        "one_norm.svm_nobias_onenorm_duality",
+        _T("section 5.1 (no formula)"),
     ),
     Equivalence(
         a="rank.onenorm.primal",

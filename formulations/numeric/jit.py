@@ -191,7 +191,13 @@ def as_python(kernel: Any) -> Callable[..., Any]:
 def _source(kernel: Any) -> Callable[..., Any]:
     source = kernel.py_func
     forms = {name: as_python(called) for name, called in _called(kernel)}
-    return FunctionType(source.__code__, source.__globals__ | forms, source.__name__, source.__defaults__, source.__closure__)
+    return FunctionType(
+        source.__code__,
+        source.__globals__ | forms,
+        source.__name__,
+        source.__defaults__,
+        source.__closure__,
+    )
 
 
 def _called(kernel: Any) -> list[tuple[str, Any]]:

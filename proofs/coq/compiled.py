@@ -52,7 +52,14 @@ def run(
         If the command takes longer.
     """
     try:
-        return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", timeout=limit)
+        return subprocess.run(
+            command,
+            cwd=folder,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=limit,
+        )
     except subprocess.TimeoutExpired:
         raise NotProved(f"{title} takes longer than {limit:,} seconds") from None
 

@@ -15,7 +15,15 @@ from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 
-from equimargin.proofs.coq.compiled import MOST_SECONDS, NotProved, cache, coqc, library, needed, run
+from equimargin.proofs.coq.compiled import (
+    MOST_SECONDS,
+    NotProved,
+    cache,
+    coqc,
+    library,
+    needed,
+    run,
+)
 from equimargin.proofs.coq.theorem import INSTALL
 from equimargin.proofs.theorems import FOLDER, text_of
 
@@ -107,7 +115,11 @@ def answers(program: Path, certificates: Sequence[Path]) -> list[Answer]:
     NotProved : the program does not answer for each of them.
     """
     try:
-        ended = run("the program that is proved", [program, *certificates], limit=MOST_SECONDS * len(certificates))
+        ended = run(
+            "the program that is proved",
+            [program, *certificates],
+            limit=MOST_SECONDS * len(certificates),
+        )
     except OSError as reason:
         raise NotProved(f"the program that is proved cannot be started: {reason}; delete {program} and build it anew") from None
     said = ended.stdout.split()

@@ -202,7 +202,14 @@ def _least_terms(q: Sequence[Fraction], A: Matrix, reach: Sequence[Fraction], cl
     if not 0 < largest < np.inf or clock.left <= 0:
         return None
     options = {"time_limit": clock.left}
-    found = linprog(-ways / largest, A_eq=rows, b_eq=np.zeros(A.height), bounds=(-1, 1), method="highs-ds", options=options)
+    found = linprog(
+        -ways / largest,
+        A_eq=rows,
+        b_eq=np.zeros(A.height),
+        bounds=(-1, 1),
+        method="highs-ds",
+        options=options,
+    )
     if found.status != 0:
         return None
     return [Fraction(-v) * Fraction(largest) / unit for v, unit in zip(found.eqlin.marginals.tolist(), units, strict=True)]

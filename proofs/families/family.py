@@ -247,7 +247,16 @@ class OwnFamily:
             _dressed(run, function)
             said = algorithm or cleandoc(function.__doc__ or "").partition("\n")[0]
             needs = Needs(OwnProblem, also=lambda problem: self._refusal(problem) or refusal(problem))
-            entry = Entry(f"{self.id}.{name}", run, said, (self.id,), needs, reference, lambda problem: False, library=library)
+            entry = Entry(
+                f"{self.id}.{name}",
+                run,
+                said,
+                (self.id,),
+                needs,
+                reference,
+                lambda problem: False,
+                library=library,
+            )
             SOLVERS.enter(entry)
             return function
 

@@ -20,7 +20,12 @@ from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Vector
 from equimargin.proofs.enclosure import Enclosure, enclosure
-from equimargin.proofs.families.determined import determined, with_pairs_as_equations, with_values, without_constant
+from equimargin.proofs.families.determined import (
+    determined,
+    with_pairs_as_equations,
+    with_values,
+    without_constant,
+)
 from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding, shortened
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
@@ -151,7 +156,21 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
     image = float(value(program.stated(fixed))) if fixed else 0.0
     if x is not None and y is not None and z is not None and isinstance(high, Fraction):
         rounding = image_of_move(value, program.stated(high), moved_by_rounding(program, x, y, z))
-    return ProvenOptimum(lower, upper, exact, reason, size, image if isfinite(image) else 0.0, x, y, z, feasible, rounding, proof, doubt)
+    return ProvenOptimum(
+        lower,
+        upper,
+        exact,
+        reason,
+        size,
+        image if isfinite(image) else 0.0,
+        x,
+        y,
+        z,
+        feasible,
+        rounding,
+        proof,
+        doubt,
+    )
 
 
 def proven_by(found: Interval) -> ProvenOptimum:

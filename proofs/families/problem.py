@@ -19,7 +19,13 @@ from equimargin.formulations.programs.rational import Vector
 from equimargin.formulations.programs.reading import READINGS
 from equimargin.formulations.refusal import Refusal
 from equimargin.proofs.families.formulation import OwnFormulation
-from equimargin.proofs.families.optimum import LEAST_SECONDS, SECONDS, ProvenOptimum, proven_by, proven_optimum
+from equimargin.proofs.families.optimum import (
+    LEAST_SECONDS,
+    SECONDS,
+    ProvenOptimum,
+    proven_by,
+    proven_optimum,
+)
 
 
 class OwnProblem(AnyProblem):

@@ -268,7 +268,19 @@ def _judgement(e: Evidence, standard: _Standard) -> Judgement:
     lower, kind = next(((bound, kind) for bound, kind in sides if np.isfinite(bound)), (-np.inf, None))
     width = replace(standard.interval, lower=lower, upper=upper).relative_width
     explained = _explained(e, agreement, accuracy, standard)
-    return Judgement(e, agreement, claim, off, accuracy, lower, upper, kind, width, explained, _unequal(e, standard))
+    return Judgement(
+        e,
+        agreement,
+        claim,
+        off,
+        accuracy,
+        lower,
+        upper,
+        kind,
+        width,
+        explained,
+        _unequal(e, standard),
+    )
 
 
 def _accuracy(own: Accuracy, off: float, standard: _Standard) -> float:
@@ -419,8 +431,16 @@ def _verdict(judged: Sequence[Judgement], possible: Ways) -> tuple[Verdict, str]
         which = ", ".join(dict.fromkeys(filter(None, unequal)))
         said = f"the proven optimum of {which} is another than the definition's"
         return Verdict.UNDECIDED, f"not equal, although within the tolerance: {said}"
-    declared = _Side("declaration", [j for j in judged if j.evidence.run.formulation is not None], possible.undeclarable)
-    solved = _Side("specialised solver", [j for j in judged if j.evidence.run.formulation is None], possible.unsolvable)
+    declared = _Side(
+        "declaration",
+        [j for j in judged if j.evidence.run.formulation is not None],
+        possible.undeclarable,
+    )
+    solved = _Side(
+        "specialised solver",
+        [j for j in judged if j.evidence.run.formulation is None],
+        possible.unsolvable,
+    )
     witnesses = declared.witnesses | solved.witnesses
     if declared.agreeing and solved.agreeing and len(witnesses) >= 2:
         return Verdict.AGREE, USUAL_RULE

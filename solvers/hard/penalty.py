@@ -83,7 +83,10 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     start, before, iteration, over = warm_start, None, 0, False
     while not over:
         if not np.isfinite(cost):
-            judge.end(Status.NUMERICAL_FAILURE, "hard rows would have to cost more than double precision holds")
+            judge.end(
+                Status.NUMERICAL_FAILURE,
+                "hard rows would have to cost more than double precision holds",
+            )
             break
         # With C = 1 the weights are the costs. A cost over a tiny C would be infinite, and its
         # rows hard once more.

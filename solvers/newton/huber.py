@@ -35,7 +35,13 @@ from equimargin.solvers.dual import coordinate_descent
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.newton.base import Iterate, Unknowns, View, step
 from equimargin.solvers.newton.hessian import MOST_COLUMNS
-from equimargin.solvers.newton.start import Subsample, on_a_part, suits_newton, unknowns_for, unsuited_bias
+from equimargin.solvers.newton.start import (
+    Subsample,
+    on_a_part,
+    suits_newton,
+    unknowns_for,
+    unsuited_bias,
+)
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution

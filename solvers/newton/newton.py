@@ -20,7 +20,14 @@ from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.rows.losses import SQUARED_HINGE
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.newton.base import step
-from equimargin.solvers.newton.start import Subsample, few_features, on_a_part, suits_newton, unknowns_for, unsuited_bias
+from equimargin.solvers.newton.start import (
+    Subsample,
+    few_features,
+    on_a_part,
+    suits_newton,
+    unknowns_for,
+    unsuited_bias,
+)
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution

@@ -310,7 +310,16 @@ def _exponentials(left: Block, rows: Index, panels: Block, K: Block, symmetric: 
                         K[r, k] = K[k, r]
 
 
-def _sums_in_numpy(left: Block, rows: Index, v: Array, panels: Block, f: Array, symmetric: bool, first: int, last: int) -> None:
+def _sums_in_numpy(
+    left: Block,
+    rows: Index,
+    v: Array,
+    panels: Block,
+    f: Array,
+    symmetric: bool,
+    first: int,
+    last: int,
+) -> None:
     for p in range(first, last):
         start = p * PANEL_COLUMNS
         part = f[start : start + PANEL_COLUMNS]

@@ -144,7 +144,10 @@ class Form:
 
 def _form(random: Random) -> Form:
     """Draw a kernel, or a function that is none."""
-    return Form((Fraction(0), *(Fraction(v) for v in random.sample((-3, -2, 2, 3), random.randint(1, 3)))), random.randint(-2, 1))
+    return Form(
+        (Fraction(0), *(Fraction(v) for v in random.sample((-3, -2, 2, 3), random.randint(1, 3)))),
+        random.randint(-2, 1),
+    )
 
 
 @statement("T.40.psi", _form)
