@@ -6,7 +6,7 @@ READY    := $(VENV)/.ready
 CONSTRAINTS ?= constraints.txt
 INSTALL  := -m pip install --disable-pip-version-check $(or $(addprefix --constraint ,$(CONSTRAINTS)),--upgrade --upgrade-strategy eager)
 # neighbours in the list of tests share fixtures and kernels: each process begins with a part of it, and takes from another when it is done
-PYTEST   := $(BIN)/python -m pytest -n auto --dist worksteal
+PYTEST   := $(BIN)/python -m pytest -n logical --dist worksteal
 # what is tried with the oldest versions that pyproject.toml allows: the command line, solvers, backends, estimators, certificates
 OLDEST   := tests/solvers/test_registry.py tests/solvers/test_solution.py tests/door/estimators/test_estimators.py tests/door/cli/test_cli.py tests/proofs/certificates/test_certificate.py
 SEED     ?= $(shell date +%Y%m%d)
