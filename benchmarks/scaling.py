@@ -2,11 +2,13 @@
 
     python benchmarks/scaling.py [--sizes 3] [--page docs]
 
-Kernel machines are C-SVC, RBF, C = 1, on the clusters of `svm.py` with 20 features; the peers run at their default tolerance, and ours is
-asked for the gap that scikit-learn's model has at that size. Rankings are all pairs of one query with a linear kernel and a squared hinge,
-to 1e-6, each size in a process of its own; TRON, of document K, is this package's, and "proof" is what the proven interval takes besides.
-All on one processor; a side that took more than LIMIT seconds is not asked for the next size. An exponent is the slope of a line through
-the logarithms. The table is also written to build/scaling.json, and the page `scaling.md` with its picture to docs/.
+Kernel machines are C-SVC, RBF, C = 1, on the clusters of `svm.py` with 20 features; the peers run
+at their default tolerance, and ours is asked for the gap that scikit-learn's model has at that
+size. Rankings are all pairs of one query with a linear kernel and a squared hinge, to 1e-6, each
+size in a process of its own; TRON, of document K, is this package's, and "proof" is what the proven
+interval takes besides. All on one processor; a side that took more than LIMIT seconds is not asked
+for the next size. An exponent is the slope of a line through the logarithms. The table is also
+written to build/scaling.json, and the page `scaling.md` with its picture to docs/.
 """
 
 from __future__ import annotations
@@ -142,7 +144,10 @@ def kernel_machines(sizes: tuple[int, ...]) -> Iterator[Measured]:
 
 
 def ranked(n: int, solver: str) -> list[Measured]:
-    """A ranking of n points, in this process, which compiles on a small one before; data are drawn before the clock starts."""
+    """A ranking of n points, in this process, which compiles on a small one before.
+
+    Data are drawn before the clock starts.
+    """
     with threadpool_limits(1):
         for size in (WARM_UP, n):
             drawn = ranking.many(size, "real")
@@ -167,7 +172,8 @@ def _same(data: ranking.Data) -> ranking.Data:
 def most_memory() -> float:
     """The most memory that this process has held, in GB.
 
-    Linux keeps it in a file. `getrusage` would count what the parent held when it started this process.
+    Linux keeps it in a file. `getrusage` would count what the parent held when it started this
+    process.
     """
     status = Path("/proc/self/status")
     if not status.exists():

@@ -7,7 +7,10 @@ from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
-"""Public data sets that do not ship with the project; what needs them is skipped with a reason where the folder is missing."""
+"""Public data sets that do not ship with the project.
+
+What needs them is skipped with a reason where the folder is missing.
+"""
 
 HANG = 600.0
 """Seconds, of the clock, after which another process will never say what is waited for, however busy the machine."""
@@ -23,7 +26,10 @@ def example(name: str) -> ModuleType:
 
 
 def experiment(name: str) -> ModuleType:
-    """An experiment of a document by its name; what the experiments share lies beside it, where a command would find it."""
+    """An experiment of a document by its name.
+
+    What the experiments share lies beside it, where a command would find it.
+    """
     folder = str(ROOT / "examples" / "documents")
     if folder not in sys.path:
         sys.path.append(folder)

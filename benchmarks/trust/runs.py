@@ -188,7 +188,9 @@ def ended(status: int) -> str:
 
 
 def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float, processor: int) -> Iterator[Run]:
-    """All runs of a package, the loosest tolerance first; one that failed is not tried at a tighter tolerance.
+    """All runs of a package, the loosest tolerance first.
+
+    One that failed is not tried at a tighter tolerance.
 
     folder : of models and answers. What was answered there before is not asked again, if the answer `is_sound`. Crashes, and fits that
     waited for their processor, are not kept: they say more of the machine than of the package.

@@ -1,13 +1,16 @@
 """Comparisons of formulations and solvers on a user's own problem: every answer is judged as it comes, and every family gets a verdict.
 
-The solver that `solve` would choose goes first in every family, because an optimum is proven soonest by it, and then one declaration of
-each: verdicts need no more. Then come all others, family by family: its declarations by the same backend, its other solvers, its
-declarations by the other backends, solvers that are there to be compared with, and the controls. Once the optimum of a family is proven,
-as far as answers are compared with it, none may take much longer than what has proven it, and a backend that did is not asked for what
-others have answered. Once its verdict stands, its further answers share what is left of the CPU time that a comparison may take.
+The solver that `solve` would choose goes first in every family, because an optimum is proven
+soonest by it, and then one declaration of each: verdicts need no more. Then come all others, family
+by family: its declarations by the same backend, its other solvers, its declarations by the other
+backends, solvers that are there to be compared with, and the controls. Once the optimum of a family
+is proven, as far as answers are compared with it, none may take much longer than what has proven
+it, and a backend that did is not asked for what others have answered. Once its verdict stands, its
+further answers share what is left of the CPU time that a comparison may take.
 
-Small problems run kernels as Python. Kernels that a verdict waits for are compiled whatever that takes. All others are compiled in what
-these leave of a few seconds: a solver whose code would take longer waits until `equimargin warm-up` has compiled it.
+Small problems run kernels as Python. Kernels that a verdict waits for are compiled whatever that
+takes. All others are compiled in what these leave of a few seconds: a solver whose code would take
+longer waits until `equimargin warm-up` has compiled it.
 """
 
 from __future__ import annotations
@@ -52,8 +55,9 @@ ALLOWED_RATIO = 20.0
 """Multiple of the slowest answer that agreed when the optimum was proven: a backend may take as long as that."""
 TOGETHER = 7.0
 """CPU seconds that all answers of a comparison may take, beside kernels that are compiled, as long as no verdict waits for any of them.
-With the start of Python, libraries and kernels that are loaded, it is less than ten seconds: the answers so far have said what there is to
-say, and nobody waits longer for others who say it, too."""
+With the start of Python, libraries and kernels that are loaded, it is less than ten seconds: the
+answers so far have said what there is to say, and nobody waits longer for others who say it, too.
+"""
 LAST_ALLOWANCE = 0.5
 """CPU seconds that an answer may take, once it is begun, however little its family has left: less would stop most of them for nothing."""
 STOPPED = "stopped"
@@ -67,7 +71,10 @@ NOT_BEGUN = f"{OVER}; --patient runs them"
 COMPILED_AT_ONCE = 3.0
 """Seconds of compiling that a comparison does not go beyond, except for kernels that a verdict waits for."""
 NOT_COMPILED = "its code is not compiled yet; type `equimargin warm-up`, once, and compare again"
-"""What is said of a solver whose code would take longer than that; a kernel would be taken for one of the problem."""
+"""What is said of a solver whose code would take longer than that.
+
+A kernel would be taken for one of the problem.
+"""
 OUT_OF_TIME = "stopped as the total time was over"
 """What is said of the answer that was at work then."""
 LIBRARIES_OF_LINEAR_PROGRAMS = ("highspy", "scipy.linalg")
@@ -86,7 +93,8 @@ class HowToCompare(HowToPose, total=False):
     tol : relative accuracy asked of every solver, 1e-8 by default.  agree_tol : relative tolerance of the referee, 1e-6 by default.
     time_limit : seconds an answer, and the proof of an optimum of one's own formulation, 60 by default.
     total_time : seconds in all, None for any; what there is then is the result.
-        A step that is at work, such as a proof or the compilation of a kernel, is waited for; the compilation of a declaration is not.
+        A step that is at work, such as a proof or the compilation of a kernel, is waited for; the
+        compilation of a declaration is not.
     patient : whether all answers are waited for: backends may go on to the time limit although the optimum is proven, and answers are
         begun that no verdict waits for, however long the comparison has taken.
     jobs : processes; -1 is all cores. Above 1, formulations and solvers of one's own must be entered by modules that other processes can
@@ -214,7 +222,10 @@ class Job:
 
     @property
     def library(self) -> str:
-        """Whose code solves it, by a backend's name where it is one; empty where that is the code of a specialised solver itself."""
+        """Whose code solves it, by a backend's name where it is one.
+
+        Empty where that is the code of a specialised solver itself.
+        """
         return self.solver if self.formulation is not None else self.specialised.library
 
     @property
@@ -243,10 +254,13 @@ class Job:
         return not (self.given is None and SOLVERS[self.solver].goes_first(self.problem)), 0
 
     def run(self, allowed: Allowance) -> Evidence:
-        """Solve and examine. A job that cannot be run is skipped with its reason, and an exception makes a failed answer.
+        """Solve and examine.
 
-        Linear algebra has one thread, as backends have: several spend more time waiting for each other on problems of this size, above all
-        where other programs want the cores, and times of answers could not be compared.
+        A job that cannot be run is skipped with its reason, and an exception makes a failed answer.
+
+        Linear algebra has one thread, as backends have: several spend more time waiting for each
+        other on problems of this size, above all where other programs want the cores, and times of
+        answers could not be compared.
         """
         try:
             with kept_from_quitting(), one_thread():
@@ -466,10 +480,16 @@ class _Group:
     waited_for: set[bool] = field(default_factory=set)
     """Whether a declaration (False), or a solver (True), has had the whole time limit of an answer without agreeing."""
     until: float | None = None
-    """CPU seconds of the comparison at which its part of them is used up; None until it has begun with further answers."""
+    """CPU seconds of the comparison at which its part of them is used up.
+
+    None until it has begun with further answers.
+    """
 
     def judged(self) -> Family:
-        """The verdict on what there is, in the order of the jobs; with the last answer comes what is the same at every optimum."""
+        """The verdict on what there is, in the order of the jobs.
+
+        With the last answer comes what is the same at every optimum.
+        """
         found = [self.evidence[place] for place in sorted(self.evidence)]
         problem = self.problem
         verdict = judge(problem.family, found, problem.scale, self.agree_tol, problem.convex, self.possible, problem.constant)
@@ -477,7 +497,10 @@ class _Group:
         return replace(verdict, note=problem.note, doubt=problem.doubt, has_features=problem.has_features, stable=same)
 
     def enter(self, place: int, found: Evidence, patient: bool) -> Family:
-        """The verdict with one answer more; the first that proves the optimum sets what backends are allowed from then on."""
+        """The verdict with one answer more.
+
+        The first that proves the optimum sets what backends are allowed from then on.
+        """
         self.evidence[place] = found
         family, job = self.judged(), self.jobs[place]
         self.agrees = family.verdict is Verdict.AGREE
@@ -497,7 +520,10 @@ class _Group:
         return family
 
     def limit_of(self, job: Job) -> Allowance | None:
-        """What a job is allowed beside others; None for the usual limits, as of an answer without which there is no verdict."""
+        """What a job is allowed beside others.
+
+        None for the usual limits, as of an answer without which there is no verdict.
+        """
         return None if job.control or self._is_witness(job) else self.allowed
 
     def _is_witness(self, job: Job) -> bool:
@@ -510,8 +536,8 @@ class _Group:
     def turn(self, place: int) -> int:
         """When it is a job's turn among those of its family.
 
-        0 the first solver, 1 the first declaration; 2 the others by that backend, 3 other solvers, 4 the other backends; 5 solvers that are
-        there to be compared with, 6 controls.
+        0 the first solver, 1 the first declaration; 2 the others by that backend, 3 other solvers,
+        4 the other backends; 5 solvers that are there to be compared with, 6 controls.
         """
         job, first = self.jobs[place], self._firsts.get(False)
         if place in self._firsts.values():
@@ -526,7 +552,8 @@ class _Group:
     def _firsts(self) -> dict[bool, int]:
         """The places of the first solver (True) and of the first declaration (False), as far as any can be run.
 
-        That is a declaration by another library than the solver's, where there is one: two runs of one library are one witness.
+        That is a declaration by another library than the solver's, where there is one: two runs of
+        one library are one witness.
         """
         willing = [at for at, job in enumerate(self.jobs) if not job.control and job.known_refusal is None]
         willing.sort(key=lambda at: (self.jobs[at].is_reference, self.jobs[at].preference, at))
@@ -582,7 +609,10 @@ class _Work:
     """Seconds that were foreseen of all kernels that were compiled."""
 
     def results(self, processes: int) -> Iterator[Comparison]:
-        """The comparison before the first answer and after each; the last is marked if time was over before all answers were there."""
+        """The comparison before the first answer and after each.
+
+        The last is marked if time was over before all answers were there.
+        """
         families = [group.judged() for group in self.groups]
         yield self._found(families)
         for done in self._answers(processes):
@@ -647,8 +677,8 @@ class _Work:
     def _room(self, which: int, job: Job) -> float:
         """CPU seconds that a job's family has left for it; inf where its verdict waits for it, and for controls.
 
-        A family gets its part of what the comparison has left when it begins with answers that its verdict does not need: as much as its
-        answers are of all that wait.
+        A family gets its part of what the comparison has left when it begins with answers that its
+        verdict does not need: as much as its answers are of all that wait.
         """
         group = self.groups[which]
         if self.settings["patient"] or job.control or not group.agrees:
@@ -779,7 +809,10 @@ def _without_an_answer(
 
 
 def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> list[str]:
-    """The known names that match any of the patterns, in their own order; upper and lower case are the same."""
+    """The known names that match any of the patterns, in their own order.
+
+    Upper and lower case are the same.
+    """
     wanted = [patterns] if isinstance(patterns, str) else list(patterns)
     names = list(known)
     for pattern in wanted:

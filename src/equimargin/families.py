@@ -42,8 +42,8 @@ def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]
 
     Returns
     -------
-    The task's problems with the hinge and with its square, a classification without a bias, too, and the one-norm rankings. A cost of
-    infinity leaves the hard margins alone.
+    The task's problems with the hinge and with its square, a classification without a bias, too,
+    and the one-norm rankings. A cost of infinity leaves the hard margins alone.
 
     Raises
     ------
@@ -69,7 +69,8 @@ def families_of_data(data: Data, **how: Unpack[HowToPose]) -> list[Problem]:
     Raises
     ------
     ValueError
-        If the task is named again, is in doubt or is an ordinal regression; the rest as in the constructors of problems.
+        If the task is named again, is in doubt or is an ordinal regression; the rest as in the
+        constructors of problems.
     """
     again = sorted({"task", "qid"} & how.keys())
     if again:

@@ -2,8 +2,8 @@
 
     python -m campaigns.faults
 
-Each is a change of one source text in a temporary copy of the tree, where the tests named with it run until the first one fails. Exit
-status 1 if a fault survives, or if a test fails without any.
+Each is a change of one source text in a temporary copy of the tree, where the tests named with it
+run until the first one fails. Exit status 1 if a fault survives, or if a test fails without any.
 """
 
 from __future__ import annotations

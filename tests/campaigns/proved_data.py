@@ -2,11 +2,13 @@
 
     python -m campaigns.proved_data [--data DIR] [--folder DIR] [--only TEXT]
 
-Each bundled data set is compared as a user does it, `equimargin compare NAME --kernel KERNEL --certify FOLDER`, and once more with C =
-inf; with --data, so are the first 20 queries of MQ2008 and the first one of OHSUMED. `checker.py`, the program that is extracted from the
-proof, and Coq itself are asked about every certificate that is written. Certificates that --folder has are not made again. All sets take
-two hours of CPU time, nearly all of it Coq's, and up to 3 GB of memory. Exit status 1 where two checkers differ, a comparison fails, Coq
-does not prove a certificate, or there is none.
+Each bundled data set is compared as a user does it,
+`equimargin compare NAME --kernel KERNEL --certify FOLDER`, and once more with C = inf; with --data,
+so are the first 20 queries of MQ2008 and the first one of OHSUMED. `checker.py`, the program that
+is extracted from the proof, and Coq itself are asked about every certificate that is written.
+Certificates that --folder has are not made again. All sets take two hours of CPU time, nearly all
+of it Coq's, and up to 3 GB of memory. Exit status 1 where two checkers differ, a comparison fails,
+Coq does not prove a certificate, or there is none.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Properties of the whole: on any data, right answers agree, and what a solver hands back is what it says.
 
-The scale is moderate where a backend takes part: at 1e-6 or 1e6 an interior-point method may honestly fail.
+The scale is moderate where a backend takes part: at 1e-6 or 1e6 an interior-point method may
+honestly fail.
 """
 
 from __future__ import annotations
@@ -35,10 +36,12 @@ def answers(problem: Problem) -> list[Evidence]:
 
 @pytest.mark.parametrize("family", DECLARED)
 def test_right_answers_agree_on_any_data(family: str) -> None:
-    """All of them, on degenerate data too; where the optimum is 0, backends may end with any accuracy, but none disagrees.
+    """All of them, on degenerate data too.
 
-    The backends may both be inaccurate on every form of a family, which is then undecided: of one in some hundred runs of Clarabel on the
-    same linear programs, with the same data, that is so.
+    Where the optimum is 0, backends may end with any accuracy, but none disagrees.
+
+    The backends may both be inaccurate on every form of a family, which is then undecided: of one
+    in some hundred runs of Clarabel on the same linear programs, with the same data, that is so.
     """
 
     @given(margin_problems(family, max_points=8, tails=False))

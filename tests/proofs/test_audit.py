@@ -92,7 +92,10 @@ def test_a_linear_classifier(loss: str, intercept: bool, scaling: float) -> None
 
 
 def test_an_excess_that_is_known() -> None:
-    """XOR's optimum is 1/4 at alpha = 1/8; at 3/4 of that f the objective is 9/16 x 1/4 + C x 4 x 1/4."""
+    """XOR's optimum is 1/4 at alpha = 1/8.
+
+    At 3/4 of that f the objective is 9/16 x 1/4 + C x 4 x 1/4.
+    """
     labels, points = XOR[1], XOR[0]
     claimed = ClaimedProblem("classification", polynomial(2), "hinge", C=1.0)
     model = Model("by hand", claimed, 0.0, coefficients=labels * 3 / 32, support=np.arange(4))
@@ -151,7 +154,10 @@ def test_what_a_file_does_not_say_is_said(text: str, assumed: str, tmp_path: Pat
 
 
 def test_an_audit_says_what_it_assumes(tmp_path: Path) -> None:
-    """A model with class weights is near the optimum of another problem than the one without; nothing in its file tells them apart."""
+    """A model with class weights is near the optimum of another problem than the one without.
+
+    Nothing in its file tells them apart.
+    """
     (tmp_path / "model").write_text(liblinear(1, "L2R_L2LOSS_SVC"))
     np.savez(tmp_path / "data.npz", X=np.array([[1.0], [-1.0]]), y=np.array([1.0, -1.0]))
     result = CliRunner().invoke(app, ["audit", str(tmp_path / "model"), "--data", str(tmp_path / "data.npz"), "-C", "1"])
@@ -499,7 +505,10 @@ def test_rows_of_weight_zero_shift_no_support_vector(estimator: Any) -> None:
 
 @pytest.mark.parametrize("compress", [0, 3])
 def test_a_pickled_pipeline_is_read_on_trust_alone(compress: int, tmp_path: Path) -> None:
-    """It is the audit of its last step on what its first step makes of the data; without trust nothing of the file is run."""
+    """It is the audit of its last step on what its first step makes of the data.
+
+    Without trust nothing of the file is run.
+    """
     raw = load("breast_cancer")
     pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear", C=0.5)).fit(raw.X, raw.y)
     file = tmp_path / "model.joblib"

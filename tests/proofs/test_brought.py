@@ -146,7 +146,10 @@ def test_a_refutation_is_small_and_exact() -> None:
 
 
 def test_a_function_that_fails_on_drawn_data_does_not_conform(own: OwnFamily, capsys: pytest.CaptureFixture[str]) -> None:
-    """The line that is named is that of the function, even where cvxpy raises; a control is not refuted by it."""
+    """The line that is named is that of the function, even where cvxpy raises.
+
+    A control is not refuted by it.
+    """
     assert main(["test.own.primal"]) == 2
     assert "cannot be checked: the family test.own has no strategy to draw data from" in capsys.readouterr().out
     own.data = st.fixed_dictionaries({"end": st.integers(1, 2)})

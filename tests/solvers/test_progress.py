@@ -115,8 +115,8 @@ def test_a_dual_value_next_to_0_rises_by_what_can_be_told_from_the_primal_one() 
 def test_a_rise_above_a_primal_value_leads_astray(seed: int) -> None:
     """Rounding is hundreds of margins here.
 
-    Runs that took the rises of the dual value for progress showed gaps in float64 that fell to 0.1. They went on until their functions had
-    no better bound than a hundred times the cost of f = 0.
+    Runs that took the rises of the dual value for progress showed gaps in float64 that fell to 0.1.
+    They went on until their functions had no better bound than a hundred times the cost of f = 0.
     """
     rng = np.random.default_rng(seed)
     X, y = rng.normal(100.0, 20.0, size=(54, 2)), np.where(rng.normal(size=54) > 0, 1.0, -1.0)

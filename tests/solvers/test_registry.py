@@ -175,7 +175,10 @@ def test_auto_of_columns_in_their_own_units_takes_newtons_method_and_ends() -> N
 
 @pytest.fixture
 def idle() -> Iterator[list[Limits]]:
-    """A solver that goes first among rankings and returns 0 without a step; the limits that it was given, one a run."""
+    """A solver that goes first among rankings and returns 0 without a step.
+
+    The limits that it was given, one a run.
+    """
     seen: list[Limits] = []
 
     @solver("idle", algorithm="none", families=("rank.l1",), needs=Needs(MarginProblem), first=lambda problem: True)
@@ -265,7 +268,10 @@ def test_a_solver_from_outside_is_one_among_the_others(own: str) -> None:
 
 
 def test_other_processes_import_the_module_of_a_solver_or_say_that_they_cannot() -> None:
-    """What is entered by a module on the path is found there; what the main script enters is not, and other answers go on."""
+    """What is entered by a module on the path is found there.
+
+    What the main script enters is not, and other answers go on.
+    """
     code = """
 import own_solver
 from equimargin import compare

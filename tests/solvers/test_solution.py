@@ -1,4 +1,7 @@
-"""Solutions predict, are one line when printed, and are the same after a file; files that are no solutions are refused in a sentence."""
+"""Solutions predict, are one line when printed, and are the same after a file.
+
+Files that are no solutions are refused in a sentence.
+"""
 
 from __future__ import annotations
 

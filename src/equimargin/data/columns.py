@@ -459,7 +459,8 @@ def _floats(columns: Columns, at: int, remedy: str, fill: bool | None = None) ->
     values[gaps] = math.nan
     wrong = ~np.isfinite(values) & ~(gaps & bool(fill))
     if wrong.any():
-        # A missing entry is named only where no entry is bad: options leave missing ones out, and must not hide the others.
+        # A missing entry is named only where no entry is bad: options leave missing ones out, and
+        # must not hide the others.
         row = int(np.flatnonzero(wrong & ~gaps if (wrong & ~gaps).any() else wrong)[0])
         text = str(entries[row])
         hint = _comma_hint(columns, text)

@@ -42,12 +42,14 @@ def encode(name: str, words: Sequence[str], gaps: NDArray[np.bool_], how: str, k
     how : str
         "one-hot" or "codes".
     known : tuple of str or None
-        Categories of the data that these rows join; None takes those of the column, in alphabetical order. Every entry is one of them.
+        Categories of the data that these rows join; None takes those of the column, in alphabetical
+        order. Every entry is one of them.
 
     Raises
     ------
     DataError
-        If more than 1,000 words would get an indicator each; the message is a predicate of the column.
+        If more than 1,000 words would get an indicator each; the message is a predicate of the
+        column.
     """
     from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 

@@ -91,7 +91,10 @@ class Data:
 
     @property
     def header(self) -> bool | None:
-        """Whether the first row of a text held the names of the columns; None of what is no such text."""
+        """Whether the first row of a text held the names of the columns.
+
+        None of what is no such text.
+        """
         return self.origin.header
 
     @property
@@ -190,8 +193,9 @@ class Data:
 
         Returns
         -------
-        Data whose columns have mean 0 and standard deviation 1 (constant columns become 0); a CSR matrix is divided by the
-        largest absolute value of each column and not centred, so that it stays sparse.
+        Data whose columns have mean 0 and standard deviation 1 (constant columns become 0); a CSR
+        matrix is divided by the largest absolute value of each column and not centred, so that it
+        stays sparse.
         """
         reference = (by or self).X
         if isinstance(self.X, np.ndarray):
@@ -201,7 +205,9 @@ class Data:
         return replace(self, X=X)
 
     def sampled(self, n: int, seed: int) -> Data:
-        """Take a random subset of the rows, in file order; a larger n with the same seed only adds rows, up to the class rule.
+        """Take a random subset of the rows, in file order.
+
+        A larger n with the same seed only adds rows, up to the class rule.
 
         Parameters
         ----------
@@ -210,8 +216,9 @@ class Data:
 
         Returns
         -------
-        Data of n rows drawn without replacement.  Classification keeps a row of each class from n = 2 on.  Ranking takes whole
-        queries in shuffled order and cuts the last one, at random rows of it, to reach n.
+        Data of n rows drawn without replacement.  Classification keeps a row of each class from n =
+        2 on.  Ranking takes whole queries in shuffled order and cuts the last one, at random rows
+        of it, to reach n.
 
         Raises
         ------
@@ -223,7 +230,8 @@ class Data:
             raise DataError(f"{self.name}: rows with preferences cannot be sampled, for pairs would lose a row; write fewer of both")
         if n >= len(self.y):
             return self
-        # RandomState, unlike default_rng, promises the same stream in every NumPy release: a sample is part of a reported result.
+        # RandomState, unlike default_rng, promises the same stream in every NumPy release: a sample
+        # is part of a reported result.
         random = np.random.RandomState(seed)
         order = random.permutation(len(self.y))
         if self.task == "ranking" and self.qid is not None:
@@ -240,8 +248,8 @@ class Data:
 
 
 def _standardised(X: NDArray[np.float64], reference: Any) -> NDArray[np.float64]:
-    # Dividing first keeps huge values from overflowing; subtracting the smallest makes a constant column exactly 0, where
-    # (X - mean) / std would blow up the rounding error of the mean.
+    # Dividing first keeps huge values from overflowing; subtracting the smallest makes a constant
+    # column exactly 0, where (X - mean) / std would blow up the rounding error of the mean.
     size = _divisor(np.abs(reference).max(axis=0))
     Z, R = X / size, reference / size
     for shift in (np.min, np.mean):

@@ -60,20 +60,21 @@ def load(
     Parameters
     ----------
     source : a name in BUNDLED, a path, "-" for standard input, or a frame of pandas, polars or pyarrow.  A plain string equal to a bundled
-        name means the bundled set, so that a stray file never changes a result; write "./xor" or Path("xor") for a file of that name.
-        Files may be compressed with gzip, bzip2 or xz.
+        name means the bundled set, so that a stray file never changes a result; write "./xor" or
+        Path("xor") for a file of that name. Files may be compressed with gzip, bzip2 or xz.
     task : "classification", "regression", "ranking" or "ordinal".  Default: that of the bundled set; for a file, ranking if it has
-        queries, classification if its target takes exactly two values, else regression; ordinal where there are levels.  A target of one
-        value has no default.
+        queries, classification if its target takes exactly two values, else regression; ordinal
+        where there are levels.  A target of one value has no default.
     like : data to be joined by further rows: of its task, features and classes.  Columns of a table may come in another order, the
-        last features of a svmlight file may be absent, and of two classes one; options about tables say nothing of what is no table.
-        Missing entries are filled with the means of `like`.
+        last features of a svmlight file may be absent, and of two classes one; options about tables
+        say nothing of what is no table. Missing entries are filled with the means of `like`.
     preferences : pairs of rows that take the place of a target: a path or a frame with the columns preferred,other[,query][,weight]. They
         name the rows by the data's column `id`, or by their numbers from 0 where it has none.
         A target or weights that are recognised by name are then left out.
     levels : the labels of an ordinal regression from the lowest to the highest; by default, of numbers, all that there are, ascending.
     target, query, weight : the columns of a table with these roles, by name; by default those that bear one of the usual names (see
-        `equimargin.data.columns`), and the last one is the target.  An empty name for query or weight: no column has that role.
+        `equimargin.data.columns`), and the last one is the target.  An empty name for query or
+        weight: no column has that role.
     drop : names of columns that are left out.
     header : whether the first row of a text holds the names of the columns; by default what it looks like, which `Data.header` tells.
         Without names, columns are "column 1", "column 2", ..., by their places.
@@ -90,14 +91,16 @@ def load(
 
     Returns
     -------
-    Data.  For classification the smaller of the two labels becomes -1, the larger +1 (text labels: in sorted order).  A svmlight
-    file with an index 0 anywhere counts its features from 0, otherwise from 1.
+    Data.  For classification the smaller of the two labels becomes -1, the larger +1 (text labels:
+    in sorted order).  A svmlight file with an index 0 anywhere counts its features from 0,
+    otherwise from 1.
 
     Raises
     ------
     DataError : unreadable or malformed input, a value that is not finite, no rows, no features, rows with and without a query,
-        a target that does not fit the task, a first row that may be names as well as data, features and classes other than those of
-        `like`, options that do not fit the format, preferences between what are no rows.
+        a target that does not fit the task, a first row that may be names as well as data, features
+        and classes other than those of `like`, options that do not fit the format, preferences
+        between what are no rows.
     """
     request = _request(task, like, preferences is not None, levels, how)
     if [given for given in (source, preferences) if isinstance(given, str)] == ["-", "-"]:
@@ -165,7 +168,10 @@ def _words(given: Any) -> tuple[str, ...]:
 
 
 def _check_options(where: str, request: Request, what: str, known: tuple[str, ...] = ()) -> None:
-    """Refuse options about the columns of a table where there is no table; further rows may come in another format than the first."""
+    """Refuse options about the columns of a table where there is no table.
+
+    Further rows may come in another format than the first.
+    """
     given = [name for name in request.about_tables if name not in known]
     if given and request.like is None:
         are, them = ("are options", "them") if len(given) > 1 else ("is an option", "it")
@@ -247,7 +253,10 @@ def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool)
 
 
 def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[float | str, ...]:
-    """The labels of an ordinal regression from the lowest to the highest; each is the label of a row."""
+    """The labels of an ordinal regression from the lowest to the highest.
+
+    Each is the label of a row.
+    """
     words, known = found.dtype.kind == "U", found.tolist()
     if words and not ordered:
         example = ",".join(known[:3] + ["..."] * (len(known) > 3))

@@ -7,7 +7,8 @@
         def block(self, X, Z): return linear().block(X, Z) + rbf(self.gamma).block(X, Z)
         ...
 
-Its `rounding` and `diagonal_bound` are what proofs about the kernel stand on: `Kernel` says what they must bound.
+Its `rounding` and `diagonal_bound` are what proofs about the kernel stand on: `Kernel` says what
+they must bound.
 """
 
 from __future__ import annotations
@@ -104,7 +105,9 @@ def parameters_of(name: str) -> list[str]:
 
 
 def made(name: str, given: Mapping[str, Any]) -> Kernel:
-    """Return the kernel of a name that was brought with the parameters that are given; its own values for others.
+    """Return the kernel of a name that was brought with the parameters that are given.
+
+    Its own values for others.
 
     Raises
     ------
@@ -131,16 +134,17 @@ def named_kernel(kernel: str | Kernel, X: Features, weights: Array | None, given
     Parameters
     ----------
     kernel
-        Name of a kernel, or what `linear`, `polynomial`, `rbf`, `sigmoid` or `precomputed` of `equimargin.formulations` returns,
-        which has its own parameters.
+        Name of a kernel, or what `linear`, `polynomial`, `rbf`, `sigmoid` or `precomputed` of
+        `equimargin.formulations` returns, which has its own parameters.
     X : array of shape (m, d)
         Features.
     weights : array of shape (m,), optional
         Weights of the rows; None are ones.
     given
-        Parameters by name, scikit-learn's `DEFAULTS` where a parameter is missing. gamma is a positive number, "scale", 1 / (d var), or
-        "auto", 1 / d; var is the variance of all entries of X with the weights of their rows, and gamma is 1 where it is 0. Parameters
-        that a kernel of the project does not have are ignored.
+        Parameters by name, scikit-learn's `DEFAULTS` where a parameter is missing. gamma is a
+        positive number, "scale", 1 / (d var), or "auto", 1 / d; var is the variance of all entries
+        of X with the weights of their rows, and gamma is 1 where it is 0. Parameters that a kernel
+        of the project does not have are ignored.
 
     Raises
     ------

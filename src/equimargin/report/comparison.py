@@ -99,12 +99,13 @@ class Comparison:
     def certify(self, folder: str | os.PathLike[str]) -> dict[str, Path | str]:
         """Write a certificate of every family, FAMILY.json, from the best points of its answers; of its second problem FAMILY-2.json.
 
-        That of a family that somebody brings is of its definition as a program: what is proven of that is proven without any answer.
+        That of a family that somebody brings is of its definition as a program: what is proven of
+        that is proven without any answer.
 
         Returns
         -------
-        The file of every problem, by its name without .json, or the sentence why it has none: its answers prove nothing, its kernel is
-        not positive semidefinite, it is too large.
+        The file of every problem, by its name without .json, or the sentence why it has none: its
+        answers prove nothing, its kernel is not positive semidefinite, it is too large.
 
         Raises
         ------

@@ -1,7 +1,8 @@
 """The page that people read: a block a family, then what was skipped, and what the marks mean.
 
-A block answers in the order in which people ask: what is the optimum, and to how many proven digits; does everybody agree; who was
-fastest; what was not right. The functions are pure: from judgements to lines, none of which is wider than asked for.
+A block answers in the order in which people ask: what is the optimum, and to how many proven
+digits; does everybody agree; who was fastest; what was not right. The functions are pure: from
+judgements to lines, none of which is wider than asked for.
 """
 
 from __future__ import annotations
@@ -127,7 +128,10 @@ def closing(
 
 
 def summary(families: Sequence[Family], planned: Sequence[int], seconds: float, interrupted: str) -> tuple[str, str]:
-    """How many families there are with each verdict, and how many answers in which time; who was skipped has none."""
+    """How many families there are with each verdict, and how many answers in which time.
+
+    Who was skipped has none.
+    """
     judged = [j for family in families for j in family.judgements]
     answers = [j for j in judged if j.agreement is not Agreement.SKIPPED]
     wanted = planned or [len(family.judgements) for family in families]
@@ -165,7 +169,10 @@ def remarks(family: Family, missing: int) -> list[str]:
 
 
 def proven_digits(interval: Interval) -> tuple[str, int]:
-    """The decimal number that both ends of an interval round to, and its significant digits; ("", 0) where there is none."""
+    """The decimal number that both ends of an interval round to, and its significant digits.
+
+    ("", 0) where there is none.
+    """
     lower, upper = interval.lower, interval.upper
     if not (np.isfinite(lower) and np.isfinite(upper) and lower <= upper):
         return "", 0
@@ -176,7 +183,10 @@ def proven_digits(interval: Interval) -> tuple[str, int]:
 
 
 def first_proof(family: Family, style: Style) -> list[str]:
-    """A line on an optimum that is proven while others are still to be asked; set in, so that nobody takes it for the head of a block."""
+    """A line on an optimum that is proven while others are still to be asked.
+
+    Set in, so that nobody takes it for the head of a block.
+    """
     return style.wrapped(f"{family.id}: {optimum(family).partition(' (')[0]}; asking other solvers", INDENT)
 
 
@@ -201,7 +211,10 @@ def optimum(family: Family) -> str:
 
 
 def same_at_every_optimum(family: Family) -> str:
-    """What is proven to be the same at every optimum of a family, a sentence; empty where nothing is."""
+    """What is proven to be the same at every optimum of a family, a sentence.
+
+    Empty where nothing is.
+    """
     if family.stable is None:
         return ""
     shares = {"labels of the training points": family.stable.labels, "multipliers of the rows": family.stable.rows}
@@ -222,7 +235,10 @@ def standing(family: Family, missing: int, ended: bool) -> str:
 
 
 def _head(family: Family, standing: str, style: Style) -> list[str]:
-    """The family, its optimum, and at the right edge how it stands; on several lines where it is too long for one."""
+    """The family, its optimum, and at the right edge how it stands.
+
+    On several lines where it is too long for one.
+    """
     said = optimum(family) if family.judgements else ""
     line = f"{family.id:<{style.names - 1}} {said}"
     if len(line) + 2 + len(standing) <= style.width:
@@ -245,7 +261,10 @@ def _of_solver(j: Judgement, style: Style) -> str:
 
 
 def _formulations(family: Family, judgements: Sequence[Judgement], style: Style) -> list[str]:
-    """A row a formulation and a column a backend; where they do not fit, a line a formulation that names the backends."""
+    """A row a formulation and a column a backend.
+
+    Where they do not fit, a line a formulation that names the backends.
+    """
     rows: dict[str, dict[str, Judgement]] = {}
     for j in judgements:
         rows.setdefault(j.evidence.run.formulation or "", {})[j.evidence.run.solver] = j
@@ -286,7 +305,10 @@ def _source(id: str) -> str:
 
 
 def _letters(families: Sequence[Family]) -> str:
-    """Return a legend of the letters of documents that a page shows as sources; empty where it shows none."""
+    """Return a legend of the letters of documents that a page shows as sources.
+
+    Empty where it shows none.
+    """
     run = {j.evidence.run.formulation for family in families for j in family.judgements if j.agreement is not Agreement.SKIPPED}
     letters = {REGISTRY[id].sources[0].document for id in run if id is not None and REGISTRY[id].sources} & set(DOCUMENTS)
     return f"{', '.join(sorted(letters))}: documents with these equations, named by --explain" if letters else ""
@@ -321,7 +343,10 @@ def _seconds(seconds: float | None) -> str:
 
 
 def _reasons(judgements: Iterable[Judgement]) -> Iterator[tuple[str, str]]:
-    """Why answers are not right, with all that the reason is given of; those that were skipped are not among them."""
+    """Why answers are not right, with all that the reason is given of.
+
+    Those that were skipped are not among them.
+    """
     groups: dict[str, list[str]] = {}
     for j in judgements:
         run = j.evidence.run
@@ -367,7 +392,10 @@ def _together(names: Sequence[str]) -> str:
 
 
 def skips(families: Sequence[Family], left_out: Sequence[str]) -> list[str]:
-    """Every reason to skip, once, with who was skipped and in which families; then what was not even planned."""
+    """Every reason to skip, once, with who was skipped and in which families.
+
+    Then what was not even planned.
+    """
     return [*_skipped(families), *left_out]
 
 

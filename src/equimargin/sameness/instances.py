@@ -75,7 +75,8 @@ def restricted(data: Any, without: str | None = None, distinct: bool = False) ->
     Raises
     ------
     ValueError
-        If `without` names another part. An instance that has no such part raises it when it is drawn.
+        If `without` names another part. An instance that has no such part raises it when it is
+        drawn.
     """
     if without is not None:
         choice(without, "without", ("weights",))

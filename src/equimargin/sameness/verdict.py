@@ -123,10 +123,11 @@ def same(
 ) -> Same:
     """The verdict on whether two problems have equal optima, for all data that a strategy draws.
 
-    At every instance drawn, the exact optima are compared in rationals, and a reason is sought why they are equal: a renaming with
-    scales, the Lagrangian dual, equations solved for unknowns, or a chain of these, each verified number by number. Where the data enter
-    as cvxpy parameters, a reason may hold for all their values in the problems that were built. Then an instance with different optima is
-    sought, and made small.
+    At every instance drawn, the exact optima are compared in rationals, and a reason is sought why
+    they are equal: a renaming with scales, the Lagrangian dual, equations solved for unknowns, or a
+    chain of these, each verified number by number. Where the data enter as cvxpy parameters, a
+    reason may hold for all their values in the problems that were built. Then an instance with
+    different optima is sought, and made small.
 
     Parameters
     ----------
@@ -225,7 +226,10 @@ class _Question:
     finite: bool
 
     def findings(self, strategy: Any, draws: int, seed: int) -> tuple[list[Finding], bool]:
-        """What is known at the largest instances drawn, and whether the time sufficed; the draws are those with finite optima."""
+        """What is known at the largest instances drawn, and whether the time sufficed.
+
+        The draws are those with finite optima.
+        """
         found: list[Finding] = []
         try:
             for instance in drawn(strategy, SIFTED * draws, seed):

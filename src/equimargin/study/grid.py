@@ -1,8 +1,8 @@
 """The answers that a plan asks for: data sets x seeds x kernels x C x families x formulations and solvers, each with a key of its own.
 
-The key is a digest of all that an answer depends on: the numbers of the data, and not where they were read from; what is asked of the
-answer, and not by which plan. So an answer that is there is known again whatever has become of the plan, and data that have changed are
-other data.
+The key is a digest of all that an answer depends on: the numbers of the data, and not where they
+were read from; what is asked of the answer, and not by which plan. So an answer that is there is
+known again whatever has become of the plan, and data that have changed are other data.
 """
 
 from __future__ import annotations

@@ -257,7 +257,10 @@ def _one_of(*names: str) -> Read:
 
 
 def _several(read: Read) -> Read:
-    """A reader of one value, or of a list of them that is not empty; what is named twice is there once."""
+    """A reader of one value, or of a list of them that is not empty.
+
+    What is named twice is there once.
+    """
 
     def read_all(value: object) -> tuple[Any, ...]:
         values = value if isinstance(value, list) else [value]

@@ -307,7 +307,10 @@ def test_show_prints_the_equation_and_its_source() -> None:
 
 
 def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> None:
-    """Of rows without a header, and of a header of numbers; a file that may be either is refused until somebody says which."""
+    """Of rows without a header, and of a header of numbers.
+
+    A file that may be either is refused until somebody says which.
+    """
     rows = "".join(f"{i % 7}.5,{i * i % 5},{'yes' if i % 3 else 'no'}\n" for i in range(12))
     bare, years, doubtful = (tmp_path / f"{name}.csv" for name in ("bare", "years", "doubtful"))
     bare.write_text(rows)

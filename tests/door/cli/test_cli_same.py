@@ -196,7 +196,10 @@ def halved(d):
 
 @pytest.mark.parametrize("control", [True, False])
 def test_the_relations_of_a_family_are_suggested(control: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A mistake that is known for one is told apart; one that is not is named, and how to see it."""
+    """A mistake that is known for one is told apart.
+
+    One that is not is named, and how to see it.
+    """
     monkeypatch.chdir(tmp_path)
     family = f"suggested_{control}".lower()
     (tmp_path / f"{family}.py").write_text(BROUGHT.format(family=family, control=", control=True" if control else ""))

@@ -193,7 +193,10 @@ stated("own_rooted", rooted, value=lambda value, d: math.sqrt(float(value)))
     ],
 )
 def test_the_definition_of_a_family_is_certified(run: Run, tmp_path: Path, family: str, proved: str) -> None:
-    """A quadratic program, a cone program, and two with rays; the checker, which knows nothing of plug-ins, accepts them."""
+    """A quadratic program, a cone program, and two with rays.
+
+    The checker, which knows nothing of plug-ins, accepts them.
+    """
     (tmp_path / "programs.py").write_text(PROGRAMS, encoding="utf-8")
     (tmp_path / "data.json").write_text('{"a": [0, 3]}', encoding="utf-8")
     found = run("compare", "data.json", "--family", family, "--plugin", "programs.py", "--certify", "proofs")
@@ -253,7 +256,10 @@ class Both(Kernel):
 
 
 def test_a_kernel_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: Path) -> None:
-    """It is listed, shown, recorded and followed along its path; a certificate is refused, because the checker does not know it."""
+    """It is listed, shown, recorded and followed along its path.
+
+    A certificate is refused, because the checker does not know it.
+    """
     (tmp_path / "kernels.py").write_text(KERNEL, encoding="utf-8")
     few = ("--family", "svm.nobias", "--solver", "CLARABEL", "--solver", "coordinate_descent")
     arguments = ("compare", "xor", "--plugin", "kernels", "--kernel", "both", "--gamma", "0.5", *few)

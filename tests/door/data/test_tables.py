@@ -82,7 +82,10 @@ FRAMES = {"stub": "", "pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "
 
 
 def frame_maker(library: str) -> Any:
-    """What makes a frame of a dictionary of columns; a library that is not installed skips the test."""
+    """What makes a frame of a dictionary of columns.
+
+    A library that is not installed skips the test.
+    """
     if library == "stub":
         return Frame
     return getattr(pytest.importorskip(library, reason=f"{library} is not installed"), FRAMES[library])

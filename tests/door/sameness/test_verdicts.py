@@ -33,7 +33,10 @@ FEW: dict[str, Any] = {"draws": 3, "examples": 5}
 
 @pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if pair.verdict != "DIFFERENT"])
 def test_what_is_equal_is_never_told_apart(name: str) -> None:
-    """EQUAL with reasons that an independent judge replays; UNDECIDED where there is no renaming."""
+    """EQUAL with reasons that an independent judge replays.
+
+    UNDECIDED where there is no renaming.
+    """
     pair = PAIRS[name]
     found = same(pair.a, pair.b, pair.data, draws=3, examples=5)
     assert found.verdict == pair.verdict
@@ -71,7 +74,10 @@ def test_the_lines_of_a_formulation_compute_both_optima() -> None:
 
 
 def test_reasons_are_sought_where_optima_are_finite() -> None:
-    """The largest instance is unbounded, and proves equal infinities alone; it takes no place among the draws."""
+    """The largest instance is unbounded, and proves equal infinities alone.
+
+    It takes no place among the draws.
+    """
     pair = PAIRS["nu-SVC primal and dual"]
     unbounded = {"X": np.ones((3, 2)), "y": np.array([1.0, -1.0, 1.0]), "nu": 1.0}
     finite = {"X": np.array([[-4.0, 1.0], [2.0, 0.0]]), "y": np.array([1.0, -1.0]), "nu": 0.5}

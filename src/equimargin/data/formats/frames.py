@@ -1,6 +1,7 @@
 """Data frames of pandas and polars, tables of pyarrow, and Parquet files: columns with names, each of which becomes a NumPy array.
 
-None of these packages is needed: a frame is whatever has names of columns, a column for each, and `to_numpy()` of a column.
+None of these packages is needed: a frame is whatever has names of columns, a column for each, and
+`to_numpy()` of a column.
 """
 
 from __future__ import annotations

@@ -21,8 +21,9 @@ def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | 
 
     columns : the fields with the first row, decimal points for commas.  na : the words that stand for a missing entry.
 
-    A word above numbers is a name.  A word that comes again below is a label.  Numbers are names (years, wavelengths, doses, places) only
-    where they rise or fall from left to right. Years in equal steps are names above columns that hold other numbers than years.
+    A word above numbers is a name.  A word that comes again below is a label.  Numbers are names
+    (years, wavelengths, doses, places) only where they rise or fall from left to right. Years in
+    equal steps are names above columns that hold other numbers than years.
     """
     numbers = [column for column in columns if is_finite(column[0])]
     words = [column for column in columns if not is_finite(column[0]) and column[0].lower() not in na]

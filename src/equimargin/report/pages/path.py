@@ -155,7 +155,10 @@ def _functions(path: AnyPath, columns: Sequence[str] | None) -> Picture:
 
 
 def _coefficients(path: AnyPath, lams: Array, values: Array, columns: Sequence[str] | None) -> Picture:
-    """The coefficients, of which the largest at the end are named at the right; no two names are written over each other."""
+    """The coefficients, of which the largest at the end are named at the right.
+
+    No two names are written over each other.
+    """
     d = values.shape[1]
     names = list(columns) if columns is not None and len(columns) == d else [f"feature {j + 1}" for j in range(d)]
     named = np.argsort(-np.abs(values[-1]))[:NAMED].tolist()

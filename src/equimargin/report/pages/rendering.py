@@ -1,8 +1,9 @@
 """A page from its template: everything escaped, one file with all that it needs.
 
-Names of files, columns and classes may hold anything, and come out as text. A policy in the page's head lets the browser run the page's own
-script and use its own style sheet, both named by their digests, and load nothing at all. What is not ASCII becomes a character reference,
-so that the page reads the same whatever a pipe or a server takes its encoding for.
+Names of files, columns and classes may hold anything, and come out as text. A policy in the page's
+head lets the browser run the page's own script and use its own style sheet, both named by their
+digests, and load nothing at all. What is not ASCII becomes a character reference, so that the page
+reads the same whatever a pipe or a server takes its encoding for.
 """
 
 from __future__ import annotations
@@ -71,7 +72,10 @@ def _digest(text: str) -> str:
 
 
 def _posed(settings: Mapping[str, Any]) -> str:
-    """Return the kernel and the cost of the problems, for the head of a page; empty where the settings do not say them."""
+    """Return the kernel and the cost of the problems, for the head of a page.
+
+    Empty where the settings do not say them.
+    """
     said = []
     if settings.get("kernel"):
         parameters = ", ".join(f"{name} = {value:.6g}" for name, value in settings["kernel"].items() if name != "name")
