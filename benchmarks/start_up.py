@@ -1,4 +1,7 @@
-"""Seconds of processes that a person starts: first commands and solves, comparisons until their first answer, a `solve` by each solver.
+"""Seconds of the processes that a user starts.
+
+These are first commands and solves, comparisons until their first answer, and a `solve` by each
+solver.
 
     python benchmarks/start_up.py --first       what a newcomer runs, each from an empty cache: CPU seconds of up to three runs
     python benchmarks/start_up.py               comparisons, warm and cold
@@ -281,7 +284,7 @@ def table_of_first_runs() -> None:
 
 
 def cpu_seconds(arguments: list[str], cache: str) -> float:
-    """CPU seconds of one process of Python with these arguments."""
+    """Return the CPU seconds of one process of Python with these arguments."""
     process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, env=environment(cache))
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

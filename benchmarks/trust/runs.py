@@ -58,11 +58,28 @@ class Package:
 class Run:
     """What came of a package on an instance at a tolerance.
 
-    rough : whether it is the package's loosest tolerance.  file : of its model.  seconds : of CPU, None where it failed.
-    done, claimed, dual : what it says (see `fits.Model`).
-    wall : seconds of the same fit on the wall.
-    failure : why there is no model.
-    said : the end of what was written to standard error then.
+    Attributes
+    ----------
+    package : str
+        Its name.
+    instance : Instance
+        What is solved.
+    tolerance : float
+        Tolerance of the package.
+    rough : bool
+        Whether it is the package's loosest tolerance.
+    file : Path
+        File of its model.
+    seconds : float or None
+        CPU seconds of the fit; None where it failed.
+    done, claimed, dual
+        What it says (see `fits.Model`).
+    wall : float
+        Seconds of the same fit on the wall.
+    failure : str
+        Why there is no model.
+    said : str
+        The end of what was written to standard error then.
     """
 
     package: str

@@ -80,7 +80,8 @@ def from_estimator(
     families : that it is for, such as ("svm.soft",); of SVC, SVR and LinearSVC they are known.
     name : that it has in a comparison; that of its class, or of the function, if none is given.  algorithm : its method, in a clause.
     linear : whether it has linear kernels only, as LinearSVC is known to have.
-    library : whose code computes; of SVC, SVR and LinearSVC it is known.
+    library
+        Whose code computes; of SVC, SVR and LinearSVC it is known.
 
     Raises
     ------

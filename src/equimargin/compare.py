@@ -61,19 +61,19 @@ answers so far have said what there is to say, and nobody waits longer for other
 LAST_ALLOWANCE = 0.5
 """CPU seconds that an answer may take, once it is begun, however little its family has left: less would stop most of them for nothing."""
 STOPPED = "stopped"
-"""What every reason begins with that tells of an answer which was stopped for another reason than the time limit of one answer."""
+"""Opening of the reason of an answer stopped otherwise than by the time limit of one answer."""
 OVER = f"the family agrees, and its share of {TOGETHER:g} s of CPU time for further answers is over"
-"""Why answers are stopped or not begun once nobody's verdict waits for them."""
+"""Reason why answers are stopped or not begun once no verdict waits for them."""
 STOPPED_TOGETHER = f"{STOPPED}: {OVER} (--patient waits)"
 """What is said of an answer that takes what its family has left."""
 NOT_BEGUN = f"{OVER}; --patient runs them"
 """What is said of the answers that are not begun then."""
 COMPILED_AT_ONCE = 3.0
-"""Seconds of compiling that a comparison does not go beyond, except for kernels that a verdict waits for."""
+"""Maximum compilation time of a comparison, in seconds; kernels of a pending verdict are exempt."""
 NOT_COMPILED = "its code is not compiled yet; type `equimargin warm-up`, once, and compare again"
-"""What is said of a solver whose code would take longer than that.
+"""Reason for a solver whose code would take longer than that.
 
-A kernel would be taken for one of the problem.
+It says code, because a kernel would be taken for one of the problem.
 """
 OUT_OF_TIME = "stopped as the total time was over"
 """What is said of the answer that was at work then."""
@@ -131,7 +131,8 @@ class Allowance:
 
     seconds : of solving.  reason : what is said of an answer that is stopped then; empty for the usual word on a time limit.
     left : seconds in which declaring and compiling count, too.  late : what is said of an answer that is stopped at their end.
-    compiling : seconds in which kernels of a specialised solver are compiled.
+    compiling
+        Seconds in which kernels of a specialised solver are compiled.
     """
 
     seconds: float
@@ -222,7 +223,7 @@ class Job:
 
     @property
     def library(self) -> str:
-        """Whose code solves it, by a backend's name where it is one.
+        """Library whose code solves it, by a backend's name where it is one.
 
         Empty where that is the code of a specialised solver itself.
         """
@@ -230,15 +231,18 @@ class Job:
 
     @property
     def known_refusal(self) -> Refusal | None:
-        """Why it cannot be run, as far as that is known: one whose functions fail says so when it is run."""
+        """Reason why it cannot be run, as far as that is known, or None.
+
+        One whose functions fail says so when it is run.
+        """
         try:
             return self.refusal
-        except Exception:  # a function of somebody else's may fail in any way
+        except Exception:  # a user's function may fail in any way
             return None
 
     @property
     def refusal(self) -> Refusal | None:
-        """Why it cannot be run, or None."""
+        """Reason why it cannot be run, or None."""
         with kept_from_quitting():
             return self._refusal()
 
@@ -275,7 +279,13 @@ class Job:
         return skipped(self.problem.family, self.formulation, self.solver, self.control, status, reason)
 
     def refused(self, refusal: Refusal) -> Evidence:
-        """The evidence of a job that cannot be run."""
+        """Return the evidence of a job that cannot be run.
+
+        Parameters
+        ----------
+        refusal : Refusal
+            Reason why it cannot be run.
+        """
         return self.skipped(Status.TOO_LARGE if refusal.too_large else Status.UNSUPPORTED, str(refusal))
 
     def _examined(self, allowed: Allowance) -> Evidence:
@@ -478,7 +488,10 @@ class _Group:
     agrees: bool = False
     """Whether the verdict is that all agree, which further answers can only contradict."""
     waited_for: set[bool] = field(default_factory=set)
-    """Whether a declaration (False), or a solver (True), has had the whole time limit of an answer without agreeing."""
+    """Kinds of which one has had the whole time limit of an answer without agreeing.
+
+    False is a declaration, True a solver.
+    """
     until: float | None = None
     """CPU seconds of the comparison at which its part of them is used up.
 
@@ -486,7 +499,7 @@ class _Group:
     """
 
     def judged(self) -> Family:
-        """The verdict on what there is, in the order of the jobs.
+        """Return the verdict on what there is, in the order of the jobs.
 
         With the last answer comes what is the same at every optimum.
         """
@@ -497,7 +510,7 @@ class _Group:
         return replace(verdict, note=problem.note, doubt=problem.doubt, has_features=problem.has_features, stable=same)
 
     def enter(self, place: int, found: Evidence, patient: bool) -> Family:
-        """The verdict with one answer more.
+        """Return the verdict with one answer more.
 
         The first that proves the optimum sets what backends are allowed from then on.
         """
@@ -520,14 +533,17 @@ class _Group:
         return family
 
     def limit_of(self, job: Job) -> Allowance | None:
-        """What a job is allowed beside others.
+        """Return the time that a job is allowed in addition to the others.
 
         None for the usual limits, as of an answer without which there is no verdict.
         """
         return None if job.control or self._is_witness(job) else self.allowed
 
     def _is_witness(self, job: Job) -> bool:
-        """Whether the verdict waits for an answer of the job's kind, and none of that kind has had the whole time limit in vain."""
+        """Return True if the verdict waits for an answer of the job's kind.
+
+        It does not wait once one of that kind has had the whole time limit without agreeing.
+        """
         solver = job.formulation is None
         missing = not (self.solved if solver else self.answered - {""})
         alone = len({j.evidence.run.witness for j in self.agreeing}) < 2
@@ -606,10 +622,10 @@ class _Work:
     taken: float = 0.0
     """Wall seconds of the same."""
     compiled: float = 0.0
-    """Seconds that were foreseen of all kernels that were compiled."""
+    """Seconds foreseen for all kernels that were compiled."""
 
     def results(self, processes: int) -> Iterator[Comparison]:
-        """The comparison before the first answer and after each.
+        """Yield the comparison before the first answer and after each.
 
         The last is marked if time was over before all answers were there.
         """
@@ -689,7 +705,10 @@ class _Work:
         return group.until - self.spent
 
     def _compiling(self, job: Job) -> float:
-        """Seconds in which the kernels of a solver that no verdict waits for are compiled; inf for one that was asked for by itself."""
+        """Return the seconds left for compiling a solver's kernels for which no verdict waits.
+
+        They are inf for a solver that the user named by itself.
+        """
         asked = job.given is not None or job.solver.upper() in self.asked
         return float("inf") if asked else max(COMPILED_AT_ONCE - self.compiled, 0.0)
 
@@ -712,7 +731,8 @@ class _Work:
 class _Done:
     """The evidence of a job, its places, its seconds beside those in which kernels were compiled or loaded, and those of compiling.
 
-    compiling : as it was foreseen of the kernels that were compiled.
+    compiling
+        As it was foreseen of the kernels that were compiled.
     """
 
     which: int
@@ -724,7 +744,7 @@ class _Done:
 
 
 def _answer(which: int, place: int, job: Job, allowed: Allowance | Refusal | str) -> _Done:
-    """A job done; a refusal or a sentence in place of an allowance is why it is not run.
+    """Do a job; a refusal or a sentence in place of an allowance is why it is not run.
 
     Compiling has as large a share of the CPU time as of the time on the wall.
     """
@@ -809,7 +829,7 @@ def _without_an_answer(
 
 
 def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> list[str]:
-    """The known names that match any of the patterns, in their own order.
+    """Return the known names that match any of the patterns, in their own order.
 
     Upper and lower case are the same.
     """

@@ -57,7 +57,9 @@ def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]
 
 
 def families_of_data(data: Data, **how: Unpack[HowToPose]) -> list[Problem]:
-    """Return the problems of every family of the task of loaded data, with their queries, weights or preferences.
+    """Return the problems of every family of the task of loaded data.
+
+    They have the queries, weights or preferences of the data.
 
     Parameters
     ----------
@@ -87,11 +89,12 @@ def families_of_data(data: Data, **how: Unpack[HowToPose]) -> list[Problem]:
 
 
 def _inferred_task(labels: NDArray[Any], has_queries: bool) -> str:
-    """The task of labels for which none is named.
+    """Return the task of labels for which none is named.
 
     Raises
     ------
-    ValueError : it is in doubt.
+    ValueError
+        If it is in doubt.
     """
     try:
         task = infer_task(labels, has_queries)

@@ -461,7 +461,7 @@ def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: 
 
 @contextmanager
 def _conforming() -> Iterator[None]:
-    """Turn an exit that what is checked asks for into a failed check."""
+    """Turn an exit requested by the checked code into a failed check."""
     try:
         with kept_from_quitting():
             yield
@@ -763,7 +763,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _named(module: str, name: str) -> Callable[[], object]:
-    """The check of what has this name, once its module has been imported."""
+    """Return the check of what has this name, once its module has been imported."""
     home = import_module(module) if module else None
     if name in REGISTRY:
         return lambda: check_formulation(name)
@@ -774,6 +774,7 @@ def _named(module: str, name: str) -> Callable[[], object]:
         known = _names_of(home) if home else [*REGISTRY, *SOLVERS]
         near = did_you_mean(name, known) or (f"; it has {', '.join(known) or 'none'}" if home else "")
         raise LookupError(f"neither a formulation nor a solver{f' of {module}' if module else ''} is called {name}{near}")
+    # A class, or a function that makes a solver, is called; a Solver may be callable itself.
     solver = found() if isinstance(found, type) or (callable(found) and not isinstance(found, Solver)) else found
     if not isinstance(solver, Solver):
         wrapped = "`equimargin.adapters.from_estimator` makes one of it" if hasattr(solver, "fit") else "see `equimargin.solvers.Solver`"

@@ -294,7 +294,10 @@ def same(
 
 
 def _family_named(name: str) -> str:
-    """Return the name of a family; refuse that of a formulation, which needs another one to be compared with."""
+    """Return the name of a family; refuse that of a formulation.
+
+    A formulation needs another one for a comparison.
+    """
     with sentences():
         from equimargin.formulations import REGISTRY
         from equimargin.own.plugins import load_shipped

@@ -106,7 +106,7 @@ class Screen:
             self._print(first_proof(family, self._style()))
 
     def _announce_compiling(self, seconds: float) -> None:
-        """Show that code is compiled now, about how long that takes, and that it is done once."""
+        """Show that code is compiled now and once only, and for about how long."""
         if self._live is not None and self._found is not None:
             self._live.update(self._at_work(self._found, f"compiling code of a solver, about {seconds:.1f} s, once"), refresh=True)
 

@@ -58,6 +58,7 @@ def encode(name: str, words: Sequence[str], gaps: NDArray[np.bool_], how: str, k
         raise DataError(f"holds {len(categories):,} different words, and one-hot takes {MAX_CATEGORIES:,}")
     kinds: list[Any] = [list(categories)]
     encoder = OneHotEncoder(categories=kinds, sparse_output=False) if how == "one-hot" else OrdinalEncoder(categories=kinds)
+    # A gap is encoded as the first category, but only until it becomes NaN.
     X = np.asarray(encoder.fit_transform([[categories[0] if gap else word] for word, gap in zip(words, gaps, strict=True)]), np.float64)
     X[gaps] = np.nan
     return Encoded(tuple(f"{name}={word}" for word in categories) if how == "one-hot" else (name,), X, categories)

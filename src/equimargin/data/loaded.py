@@ -22,19 +22,41 @@ Best = Literal["highest", "lowest"]
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """How data were read, to be told.
+    """Record of how data were read.
 
-    header : whether the first row of the text was read as names, behind a # or not; None of what is no text.
-    target, query, weight : the names of their columns.
-    target_by : how the target was found: "asked", "name" or "last" in a table; "format" where the format has a place for it; "" of a
-        bundled set.
-    dropped : the columns left out.  left_out : how many rows were left out for a missing entry.  filled : how many entries were filled.
-    means : (d,) what they were filled with.  notes : sentences about columns that somebody might have meant otherwise.
-    categorical : how columns of words were encoded.  categories : the words of each, by its name, in the order of the encoding.
-    best : the end of a ranking's labels that is the best.  worst : the highest label where the lowest is the best; y holds worst - label,
-        or with an infinite one the places of the labels.
-    numbered : whether 0: numbers the rows of a svmlight file, beside a precomputed kernel; it is no feature.
-    question : what else the target may be where its task was guessed; empty where there is no doubt.
+    Attributes
+    ----------
+    header
+        Whether the first row of the text was read as names, behind a # or not; None of what is no
+        text.
+    target, query, weight
+        Names of their columns.
+    target_by
+        How the target was found: "asked", "name" or "last" in a table; "format" where the format
+        has a place for it; "" of a bundled set.
+    dropped
+        Columns left out.
+    left_out
+        Number of rows left out for a missing entry.
+    filled
+        Number of entries filled.
+    means : array of shape (d,)
+        Values with which they were filled.
+    notes
+        Sentences about columns that the user may have meant otherwise.
+    categorical
+        How columns of words were encoded.
+    categories
+        Words of each, by its name, in the order of the encoding.
+    best
+        End of a ranking's labels that is the best.
+    worst
+        Highest label where the lowest is the best; y holds worst - label, or with an infinite one
+        the places of the labels.
+    numbered
+        Whether 0: numbers the rows of a svmlight file with a precomputed kernel; it is no feature.
+    question
+        What else the target may be where its task was guessed; empty where there is no doubt.
     """
 
     header: bool | None = None
@@ -148,6 +170,7 @@ class Data:
             roles += [f"weights of pairs ({self.pair_weight.min():g} to {self.pair_weight.max():g})"]
         counts = f"{_counted(len(self.y), 'row')}" + ("" if pairs is None else f", {_counted(pairs, 'pair')}")
         described = f"{self.name}: {self.task}, {counts}{':' if roles else ','} {', '.join([*roles, _counted(d, 'feature')])}"
+        # Columns come first, then words, rows and entries; doubts about the reading come last.
         notes = [f"dropped: {', '.join(origin.dropped)}"] if origin.dropped else []
         encoded = ", ".join(f"`{name}` ({_counted(len(words), 'word')})" for name, words in origin.categories.items())
         notes += [f"{origin.categorical}: {encoded}"] if encoded else []
@@ -158,13 +181,14 @@ class Data:
         return "; ".join([described, *notes])
 
     def _target_described(self) -> str:
-        """The target's name, how it was found where nobody said so, and its values."""
+        """Return the target's name, how it was found unless the user named it, and its values."""
         origin = self.origin
         if not origin.target_by or (origin.target is None and self.pairs is not None):
             return ""
         name = "" if origin.target is None else f" `{origin.target}`"
         last = "the last column, " if origin.target_by == "last" else ""
         if origin.worst is not None:
+            # y holds `worst` minus the label, so that its largest value is the lowest label.
             worst = origin.worst if np.isfinite(origin.worst) else self.y.max()
             values = f"{worst - self.y.max():g} to {worst - self.y.min():g}, the lowest is the best"
         elif self.classes is None:

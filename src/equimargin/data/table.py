@@ -30,8 +30,11 @@ class HowToRead(TypedDict, total=False):
     sep : what separates the fields, one character or "tab" or "whitespace"; None: what the first row shows.
     decimal : the decimal point, "." or ",".  missing : what becomes of missing entries; None: they are refused.
     na : the words that stand for a missing entry, in any case, beside an empty one; None: the usual ones.
-    categorical : what becomes of columns of words; None: they are refused.  best : the end of a ranking's labels that is the best, in
-    any format; None: the highest, with a notice where the target is called a rank.
+    categorical
+        What becomes of columns of words; None: they are refused.
+    best
+        End of a ranking's labels that is the best, in any format; None: the highest, with a notice
+        where the target is called a rank.
     """
 
     target: str | int | None

@@ -63,7 +63,7 @@ LEAST_EIGENVALUE = 1e-14
 
 
 def drawn(**parameters: list[float]) -> Any:
-    """A strategy of points of up to four levels.
+    """Return a strategy of points of up to four levels.
 
     Where there is a cost, half of them with weights.
     """
@@ -272,14 +272,20 @@ def solved(d: Data, kind: Callable[..., AnyMachine], by: Callable[[Any, Limits],
 
 
 def _answer(d: Data, by: Callable[[Any, Limits], OrdinalFit], squared: bool = False) -> Data | float:
-    """What a solver answers: its w and thresholds, or of a large problem the value that it proves itself, as `OrdinalClassifier` does."""
+    """Return the answer of a solver: its w and thresholds.
+
+    Of a large problem it is the value that it proves itself, as `OrdinalClassifier` does.
+    """
     if not _is_large(d):
         return solved(d, Machine, by, squared=squared)
     return _reached(_fit(d, Machine, by, squared=squared)).interval.upper
 
 
 def _prove(d: Data, seconds: float, squared: bool = False) -> Interval | None:
-    """The interval that Newton's method proves of a large problem, however its floats are read."""
+    """Return the interval that Newton's method proves of a large problem.
+
+    It holds however the floats are read.
+    """
     if not _is_large(d):
         return None
     fit = _fit(d, Machine, newton, seconds, squared=squared)
@@ -287,14 +293,14 @@ def _prove(d: Data, seconds: float, squared: bool = False) -> Interval | None:
 
 
 def _is_large(d: Data) -> bool:
-    """Whether all thresholds together have too many rows for rational arithmetic."""
+    """Return True if all thresholds together have too many rows for rational arithmetic."""
     return int(np.count_nonzero(weights_of(d))) * int(np.max(d["y"])) > RATIONAL_ROWS
 
 
 def _fit(
     d: Data, kind: Callable[..., AnyMachine], by: Callable[[Any, Limits], OrdinalFit], seconds: float | None = None, **more: Any
 ) -> OrdinalFit:
-    """Where a specialised solver ends, on the points with a weight."""
+    """Return the fit at which a specialised solver ends, on the points with a weight."""
     kept = np.flatnonzero(weights_of(d))
     X, y = np.asarray(d["X"])[kept], np.asarray(d["y"], dtype=np.int64)
     machine = kind(X, y[kept], d["C"] * weights_of(d)[kept], linear(), levels=int(y.max()) + 1, **more)
@@ -302,7 +308,7 @@ def _fit(
 
 
 def _reached(fit: OrdinalFit) -> OrdinalFit:
-    """The fit, if it has reached its accuracy."""
+    """Return the fit, if it has reached its accuracy."""
     if fit.gap > CLOSE:
         raise ValueError(f"{fit.status.sentence} {fit.reason}; the relative gap is {fit.gap:.2g}")
     return fit
@@ -313,7 +319,7 @@ def _of_dual(explicit: bool) -> Callable[[Mapping[str, Any], Any], Data]:
 
 
 def _cut(w: NDArray[np.float64], d: Data) -> Data:
-    """A w that keeps levels apart, with thresholds half way between them.
+    """Return a w that keeps levels apart, with thresholds half way between them.
 
     What lies below all levels gets a margin of 1.
     """

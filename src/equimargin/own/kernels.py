@@ -42,7 +42,7 @@ ALIASES = {Polynomial.name: "poly"}
 TAKEN = (*PROJECT, *ALIASES, Intercept.name)
 """Names that no other kernel may have."""
 DEFAULTS: Mapping[str, Any] = {"gamma": "scale", "degree": 3, "coef0": 0.0}
-"""Parameters of kernels, and their defaults for the project's kernels, which are scikit-learn's."""
+"""Parameters of kernels, with scikit-learn's defaults for the project's kernels."""
 PARAMETERS = tuple(DEFAULTS)
 """The names of parameters that a kernel may have: these are what options and arguments give."""
 
@@ -105,9 +105,9 @@ def parameters_of(name: str) -> list[str]:
 
 
 def made(name: str, given: Mapping[str, Any]) -> Kernel:
-    """Return the kernel of a name that was brought with the parameters that are given.
+    """Return the user-defined kernel of a name with the given parameters.
 
-    Its own values for others.
+    Other parameters have its own values.
 
     Raises
     ------
@@ -160,6 +160,7 @@ def named_kernel(kernel: str | Kernel, X: Features, weights: Array | None, given
     chosen, parameters = class_of(kernel), {**DEFAULTS, **given} if kernel not in KERNELS else dict(given)
     if "gamma" in parameters_of(kernel) and isinstance(parameters.get("gamma"), str):
         parameters["gamma"] = _scaled(X, weights, parameters["gamma"])
+    # The project's kernels pass over parameters that they do not have; user-defined ones refuse them.
     if kernel in KERNELS:
         return made(kernel, parameters)
     gamma, degree, coef0 = (parameters[name] for name in PARAMETERS)

@@ -60,7 +60,10 @@ class Comparison:
 
     @property
     def agree(self) -> bool:
-        """Whether every family's verdict is agree, and nothing that was run disagrees but controls, which are wrong on purpose."""
+        """True if every family's verdict is agree, and nothing that was run disagrees.
+
+        Controls, which are wrong on purpose, do not count.
+        """
         return bool(self.families) and self.exit_code == 0
 
     @property

@@ -93,7 +93,13 @@ def page(
 
 
 def name_columns(families: Iterable[Family]) -> int:
-    """Return the columns that the longest name of a family takes, with two spaces after it."""
+    """Return the columns that the longest name of a family takes, with two spaces after it.
+
+    Parameters
+    ----------
+    families : iterable of Family
+        Families whose names share the columns.
+    """
     return max([NAME_COLUMNS, *(len(family.id) + 2 for family in families)])
 
 
@@ -155,6 +161,7 @@ def remarks(family: Family, missing: int) -> list[str]:
     """
     sentences = [f"{who}: {reason}" for reason, who in _reasons(family.judgements)]
     sentences += _nearly_equal(family)
+    # While answers are missing the verdict may still change, and nothing is said about it.
     if family.verdict is not Verdict.AGREE and not missing:
         said = (f"{str(family.verdict).upper()}: {family.reason}.", family.advice, _advice(family))
         sentences.append(" ".join(filter(None, said)))
@@ -368,11 +375,15 @@ def _nearly_equal(family: Family) -> Iterator[str]:
 
 
 def _controls(family: Family) -> Iterator[str]:
-    """Yield a sentence about the controls that disagree, and one about those that these data do not tell apart from the family."""
+    """Yield a sentence about the controls that disagree, and one about the others.
+
+    The others are those that these data do not distinguish from the family.
+    """
     judged: dict[str, set[Agreement]] = {}
     for j in family.judgements:
         if j.evidence.run.control:
             judged.setdefault(_short(family.id, j.evidence.run.formulation or ""), set()).add(j.agreement)
+    # One answer that disagrees refutes a control, whatever its other answers are.
     refuted = [name for name, found in judged.items() if Agreement.DISAGREES in found]
     alike = [name for name, found in judged.items() if Agreement.DISAGREES not in found and Agreement.AGREES in found]
     if refuted:

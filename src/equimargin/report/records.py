@@ -45,7 +45,7 @@ def csv_text(names: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _is_computed(value: Any) -> bool:
-    """Whether a value is a text that a spreadsheet would compute, and no plain number."""
+    """Return True if a value is a text that a spreadsheet would compute, and no plain number."""
     if not isinstance(value, str) or not (value.startswith(SPLIT) or value.lstrip().startswith(COMPUTED)):
         return False
     try:

@@ -108,7 +108,8 @@ def _records(where: str, text: str, separator: str) -> Records:
 
     Raises
     ------
-    DataError : as in `_split`, with the first quote.
+    DataError
+        As in `_split`, with the first quote.
     """
     likely, *others = _quotes(text, separator)
     try:

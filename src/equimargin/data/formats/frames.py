@@ -76,7 +76,10 @@ def _read(where: str, frame: Any, request: Request) -> Columns:
 
 
 def _column(frame: Any, keys: list[Any], at: int) -> Any:
-    """A column by its name, or by its place where several have the name, as pandas and pyarrow allow."""
+    """Return a column by its name, or by its place where several have the name.
+
+    Pandas and pyarrow allow that.
+    """
     if keys.count(keys[at]) == 1 or not (hasattr(frame, "iloc") or hasattr(frame, "column_names")):
         return frame[keys[at]]
     return frame.iloc[:, at] if hasattr(frame, "iloc") else frame.column(at)
@@ -88,7 +91,7 @@ def _entries(where: str, name: str, column: Any, dropped: bool) -> Entries:
     values = np.asarray(column.to_numpy())
     to_list = getattr(column, "to_pylist", None) or getattr(column, "to_list", None)
     if to_list and values.dtype == np.float64 and (np.abs(values) >= EXACT_INTEGERS).any():
-        # polars and pyarrow round whole numbers beside missing entries; their lists are exact.
+        # polars and pyarrow round whole numbers next to missing entries; their lists are exact.
         values = np.array(to_list(), dtype=object)
     return np.zeros(len(values)) if dropped else entries_of(where, name, values)
 

@@ -86,7 +86,10 @@ def read_svmlight(file: File, request: Request) -> Table:
 
 
 def _is_precomputed(X: Any) -> bool:
-    """Return True if the first of m + 1 columns numbers the rows, as LIBSVM has it, and the others are a symmetric matrix."""
+    """Return True if X is a precomputed kernel as LIBSVM has it, with m + 1 columns.
+
+    The first one numbers the rows, and the others are a symmetric matrix.
+    """
     m = X.shape[0]
     if X.shape[1] != m + 1 or not np.array_equal(X[:, [0]].toarray().ravel(), np.arange(1.0, m + 1)):
         return False
