@@ -54,7 +54,7 @@ KERNEL_SIZES = (1000, 2000, 5000, 10_000, 20_000, 40_000)
 RANKING_SIZES = (100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000)
 FEATURES = 20
 LONGEST = 3600.0
-"""Time limit of the process of one side, in seconds of the clock; past it that has crashed."""
+"""Time limit of one side, in seconds of the clock; its process has crashed by then."""
 LIMIT = 60.0
 """CPU seconds of a run after which its side is not asked for larger sizes."""
 SHORT, REPEATS = 1.0, 3

@@ -13,7 +13,10 @@ What needs them is skipped with a reason where the folder is missing.
 """
 
 HANG = 600.0
-"""Seconds, of the clock, after which another process will never say what is waited for, however busy the machine."""
+"""Time limit of waiting for another process, in seconds of the clock.
+
+After that the process will never say what is waited for, however busy the machine.
+"""
 
 ALL_TESTS = "not mutants and not benchmark"
 """The expression of pytest for the tests of `make check-all`."""

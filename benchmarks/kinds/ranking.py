@@ -66,7 +66,7 @@ REFERENCE, PATIENCE = 1e-9, 60.0
 REPEATS, SLOW = 3, 4.0
 """Runs of either side, and CPU seconds from which on the first of ours is not repeated."""
 LONGEST = 3600.0
-"""Time limit of the process of a row, in seconds of the clock; past it the process has crashed."""
+"""Time limit of a row, in seconds of the clock; its process has crashed by then."""
 LIMIT, QUICK_LIMIT, SHARE = 10.0, 1.0, 0.2
 """Seconds after which a peer is not waited for any longer, and the share of them from which on its first run is not repeated."""
 OURS = "ours"

@@ -110,7 +110,10 @@ def test_a_package_that_fails_everywhere_stops_the_page_and_shows_its_standard_e
 def test_packages_are_measured_on_the_processors_that_the_process_may_use(
     modules: dict[str, Any], brought: Any, leaderboard: Any, tmp_path: Path
 ) -> None:
-    """Started on one processor of two, the command bound processes to the second one, which ends them."""
+    """Started on one processor of two, the command bound processes to the second one.
+
+    That ends them.
+    """
     (tmp_path / "brought.py").write_text(BROUGHT.format(small="pass"), encoding="utf-8")
     chosen = [modules["instances"].Instance("wine", "rbf hinge", 1.0)]
     allowed = os.sched_getaffinity(0)

@@ -23,7 +23,7 @@ from pathlib import Path
 from places import ALL_TESTS, ROOT
 
 LONGEST = 3600
-"""Seconds, of the clock, that the tests of one fault may take."""
+"""Time limit of the tests of one fault, in seconds of the clock."""
 COPIED = ("formulations", "solvers", "proofs", "src", "tests", "examples", "pyproject.toml")
 
 

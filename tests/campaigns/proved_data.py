@@ -33,7 +33,7 @@ COSTS = {"": "1", " hard": "inf"}
 QUERIES = 20
 """Queries of MQ2008 that are taken."""
 LONGEST = 3600
-"""Seconds, of the clock, that one comparison may take."""
+"""Time limit of one comparison, in seconds of the clock."""
 UNDECIDED = 4
 """The exit status of a comparison of which a family stays open."""
 

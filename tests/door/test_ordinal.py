@@ -135,7 +135,7 @@ def test_data_of_a_thousand_rows_are_proven_as_the_estimator_proves_them(
 
 
 def wines(m: int = 1599) -> tuple[Any, Any]:
-    """X (m, 11) and levels from 0 to 5."""
+    """Return X (m, 11) and levels from 0 to 5."""
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(m, 11)) @ (np.eye(11) + 0.3 * rng.normal(size=(11, 11)))
     centre = np.array([8.3, 0.53, 0.27, 2.5, 0.087, 16, 46, 0.9967, 3.31, 0.66, 10.4])

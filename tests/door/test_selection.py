@@ -711,7 +711,10 @@ def test_the_frontier_of_rates_is_the_hull_of_what_all_lambdas_and_thresholds_re
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_frontier_has_the_fewest_errors_of_all_levels_and_zero_has_more(seed: int) -> None:
-    """P section 6: a decision on zero "can still be improved by observing the generated ROC curve at each level"."""
+    """P section 6: a decision on zero can be improved.
+
+    It "can still be improved by observing the generated ROC curve at each level".
+    """
     rng = np.random.default_rng(seed)
     positive = np.arange(20) % 2 > 0
     X, X_new = (rng.normal(size=(20, 2)) + positive[:, None] for _ in range(2))

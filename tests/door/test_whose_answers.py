@@ -1,4 +1,8 @@
-"""Whose answers a comparison judges: entries by their names, functions that quit, controls, witnesses and what was asked for in vain."""
+"""Sources of the answers that a comparison judges.
+
+They are entries by their names, functions that quit, controls and witnesses. Solvers that were
+named may have no answer.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ from narrow import as_a
 MODULE = sys.modules["equimargin.compare"]
 X, Y = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]), [1, -1, -1, 1]
 QUITS = (lambda: sys.exit(0), lambda: _raise(KeyboardInterrupt()), lambda: _raise(BaseException("odd")))
-"""Ways in which a function may end Python, or try to."""
+"""Ways in which a function may end Python, or try."""
 
 
 def _raise(failure: BaseException) -> None:
@@ -41,12 +45,12 @@ def _raise(failure: BaseException) -> None:
 
 
 def entry(name: str, function: Any, families: tuple[str, ...] = ("svm.soft",), also: Any = lambda problem: None) -> Entry[MarginProblem]:
-    """A solver that is handed to `compare`, and entered nowhere."""
+    """Return a solver for `compare` that is entered nowhere."""
     return Entry(name, function, "made for a test", families, Needs(MarginProblem, also=also), True, lambda problem: False)
 
 
 def said(found: Comparison) -> dict[str, tuple[Agreement, str]]:
-    """Agreement and reason of every answer, by its formulation or its solver."""
+    """Return agreement and reason of every answer, by its formulation or its solver."""
     judged = [j for each in found.families for j in each.judgements]
     return {j.evidence.run.formulation or j.evidence.run.solver: (j.agreement, j.evidence.run.reason) for j in judged}
 
@@ -70,7 +74,7 @@ def test_a_solver_of_which_an_attribute_quits_is_refused_in_a_sentence(part: str
 
 @pytest.fixture
 def asks_first() -> Iterator[Any]:
-    """A function that enters a solver by when it asks to be the first."""
+    """Yield a function that enters a solver by when it asks to be the first."""
 
     def entered(first: Any) -> None:
         enter = solver("asks_first", algorithm="made for a test", families=("svm.soft",), needs=Needs(MarginProblem), first=first)
@@ -107,7 +111,7 @@ def test_compare_with_a_solver_that_quits_has_a_failed_answer(quits: Any, where:
 
 @pytest.fixture
 def quitting() -> Iterator[Any]:
-    """A function that makes a family in which one of its parts quits."""
+    """Yield a function that makes a family with one part that quits."""
 
     def make(part: str, quits: Any) -> OwnFamily:
         from hypothesis import strategies as st

@@ -384,7 +384,7 @@ def test_the_clock_of_work_stands_still_while_a_kernel_is_compiled(tmp_path: Pat
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder of a kernel cache of its own."""
+    """Yield the folder of a kernel cache of its own."""
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
     jit.cache_directory.cache_clear()
     yield tmp_path / "equimargin"

@@ -22,12 +22,15 @@ from equimargin.testing import FAMILIES, margin_problems
 DECLARED = [family for family in FAMILIES if not FAMILIES[family].get("hard") and any(e.family == family for e in REGISTRY.values())]
 """Without the hard families, which arbitrary data make infeasible."""
 ASKED = ("CLARABEL", "SCS")
-"""The backends that are asked on any data: OSQP and HiGHS are each weak on a kind of program."""
+"""The backends that run on any data: OSQP and HiGHS are each weak on a kind of program."""
 SOLVED = [family for family in FAMILIES if any(solver.takes(family) for solver in SOLVERS.values())]
 
 
 def answers(problem: Problem) -> list[Evidence]:
-    """Every declaration of the family by two backends, an interior-point and a splitting method, and every solver meant for it."""
+    """Return the answers to a problem by all declarations and solvers of its family.
+
+    Two backends run every declaration, an interior-point and a splitting method.
+    """
     ids = [id for id, entry in REGISTRY.items() if not entry.control and entry.refusal(problem) is None]
     names = [name for name, solver in SOLVERS.items() if solver.takes(problem.family) and solver.refusal(problem) is None]
     declared = [examine(problem, solve_declaration(declare(id, problem), backend)) for id in ids for backend in ASKED]
@@ -78,7 +81,10 @@ def test_a_solvers_word_is_true_at_any_scale(family: str) -> None:
 
 @pytest.mark.parametrize("family", SOLVED)
 def test_auto_reaches_the_accuracy_where_any_solver_does(family: str) -> None:
-    """Also with columns in their own units, from 1e-2 to 1e6: a solver that makes no progress hands over to the next."""
+    """Also with columns in their own units, from 1e-2 to 1e6.
+
+    After a solver that makes no progress comes the next.
+    """
 
     @given(margin_problems(family, max_points=8, tails=False), st.lists(st.integers(-2, 6), min_size=8, max_size=8))
     def check(problem: Problem, powers: list[int]) -> None:

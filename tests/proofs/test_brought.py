@@ -456,7 +456,7 @@ def test_compare_where_roundings_explain_that_optima_differ_says_so_beside_the_m
 
 
 def _added(how: str, size: float) -> tuple[Any, list[Any]]:
-    """Return a term of the objective that has the same value at every feasible point, and its constraints."""
+    """Return a term of the objective, and constraints under which it is constant."""
     t, s = cp.Variable(name="t"), cp.Variable(name="s")
     if how == "constant":
         return size, []
@@ -511,7 +511,10 @@ def test_compare_with_terms_that_no_point_changes_excuses_nobody_by_them(how: st
 @pytest.mark.parametrize("how", WAYS_TO_ADD)
 @pytest.mark.parametrize("size", [1e3, 1e7])
 def test_size_of_an_optimum_with_terms_that_no_point_changes_is_near_that_without(how: str, size: float) -> None:
-    """Beside linear terms at a vertex of a simplex: of 1, 2 and 4 the one that counts is 1, and 1 + 2 is their least sum of distances."""
+    """The size is that of linear terms at a vertex of a simplex.
+
+    Of 1, 2 and 4 the one that counts is 1, and 1 + 2 is their least sum of distances.
+    """
     made = family("test.sized")
     for name, ways in (("alone", None), ("more", how)):
 

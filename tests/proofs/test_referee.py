@@ -172,7 +172,7 @@ FAR: dict[str, Any] = {"value": 1.01, "upper": 1.01, "lower": 0.9, "residual": 0
         ({"status": Status.TIME_LIMIT}, Agreement.FAILED),
         ({"status": Status.ITERATION_LIMIT}, Agreement.FAILED),
         ({"status": Status.NUMERICAL_FAILURE}, Agreement.FAILED),
-        # nothing is held against a point that rounding explains, or that is not proven to be off by
+        # nothing is held against a point that rounding explains, or whose error is not proven to be
         # a thousandth
         ({"inner_upper": 1.0009, "inner_lower": 0.9991}, Agreement.FAILED),
         ({"arithmetic": 1e-2}, Agreement.FAILED),

@@ -1,4 +1,7 @@
-"""Brief kernels, run as Python in a process that does little and compiled in one that does more: the same from both, up to rounding."""
+"""Brief kernels return the same, within rounding error, as Python and compiled.
+
+A process that does little runs them as Python, and one that does more compiles them.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,7 @@ def _panels(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def _sorted_points(rng: np.random.Generator) -> Any:
-    """Points of three queries in sorted order, rounded to whole numbers."""
+    """Return points of three queries in sorted order, rounded to whole numbers."""
     z = np.concatenate([np.sort(rng.integers(-500, 500, 10)) for _ in range(3)])
     return pair_sweeps.SortedPoints(z, rng.integers(3, size=30).astype(np.int32), np.array([0, 10, 20, 30]), np.full(3, 3, np.int32))
 
@@ -100,7 +103,10 @@ def _few_products(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
 
 
 def _one_number_a_point(rng: np.random.Generator) -> tuple[Any, ...]:
-    """The multipliers of 30 points, some at a bound, and the lower and upper ends, the width and the ridge."""
+    """Return multipliers of 30 points, some at a bound, and the sides of their intervals.
+
+    The sides have the lower and upper ends, the width and the ridge.
+    """
     ridge = np.zeros((2, 30)) if rng.random() < 0.5 else rng.random((2, 30))
     lower, upper = -rng.random(30), rng.random(30)
     a = np.clip(rng.normal(size=30), lower, upper) * (rng.random(30) < 0.8)
@@ -113,7 +119,7 @@ def _seen(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def _pair_steps(rng: np.random.Generator, precision: Any) -> tuple[Any, ...]:
-    """Few steps, as a pair that is chosen otherwise by rounding would lead elsewhere."""
+    """Return the arguments of few steps: rounding may choose a pair that leads elsewhere."""
     a, sides = _one_number_a_point(rng)
     Z = rng.normal(size=(30, 40))
     return (Z @ Z.T / 40).astype(precision), rng.normal(size=30).astype(precision), a, sides, 1e-10, 1e-3, 8
@@ -131,7 +137,10 @@ def _sweep(rng: np.random.Generator, by_value: bool) -> tuple[Any, ...]:
 
 
 def _tiles(rng: np.random.Generator, K: Any, symmetric: bool) -> tuple[Any, ...]:
-    """Features of 100 points, some rows, the panels of the columns, which are the rows if `symmetric`, and K."""
+    """Return features of 100 points, some rows, the panels of the columns, and K.
+
+    The columns are the rows if `symmetric`.
+    """
     left = (0.3 * rng.normal(size=(100, 5))).astype(np.float32)
     columns = rng.permutation(100)[: K.shape[1]]
     panels = np.empty((2, 5, tiles.PANEL_COLUMNS), np.float32)
@@ -183,7 +192,7 @@ ROUNDED: dict[str, tuple[Any, Arguments]] = {
     "sums of exponentials of other columns": (tiles._add_exponentials, lambda rng: _sums(rng, 100, False)),
     "rows": (tiles.add_rows, lambda rng: (rng.normal(size=(9, 20)), rng.permutation(9)[:6], rng.normal(size=6), np.ones(20), 2, 17)),
 }
-"""Brief kernels that sum in any order where they are compiled."""
+"""Brief kernels that sum in any order when compiled."""
 
 
 @pytest.mark.parametrize("name", BRIEF)
@@ -214,7 +223,7 @@ def test_python_and_compiled_code_differ_by_no_more_than_rounding(name: str) -> 
 
 
 def numbers(value: Any) -> list[Any]:
-    """All arrays and numbers of a value, those of tuples one after the other."""
+    """Return all arrays and numbers of a value, those of tuples one after the other."""
     return [part for inner in value for part in numbers(inner)] if isinstance(value, tuple) else [] if value is None else [value]
 
 

@@ -184,7 +184,10 @@ def test_any_solver_ends_far_from_the_origin(seed: int, exponent: float, degree:
 
 
 def test_slow_progress_ends_a_run_with_a_successor_and_no_other() -> None:
-    """The dual value rises by a thousandth of the gap with every check, which is progress, and would go on for thousands of checks."""
+    """The dual value rises by a thousandth of the gap with every check.
+
+    That is progress, and would go on for thousands of checks.
+    """
     problem = classification([[0.0], [1.0]], [-1, 1])
     for has_successor in (True, False):
         judge = Judge("any", problem, Limits(has_successor=has_successor), 1000)

@@ -150,14 +150,17 @@ def test_every_family_of_a_solver_exists() -> None:
 
 
 def raw_columns(loss: Any, m: int = 36) -> MarginProblem:
-    """A ranking of points of different relevance, so that there are m (m - 1) / 2 labelled pairs; columns from 1e-2 to 1e5."""
+    """Return a ranking of points of different relevance, with columns from 1e-2 to 1e5.
+
+    There are m (m - 1) / 2 labelled pairs.
+    """
     rng = np.random.default_rng(0)
     units = 10.0 ** np.linspace(-2, 5, 8)
     return ranking(units * (1 + rng.normal(size=(m, 8))), rng.permutation(m), loss=loss)
 
 
 def raw_classes() -> MarginProblem:
-    """Columns from 1e-2 to 1e6, and few points of the class +1."""
+    """Return a classification with columns from 1e-2 to 1e6 and few points of the class +1."""
     rng = np.random.default_rng(0)
     y = np.where(np.arange(300) < 15, 1.0, -1.0)
     X = np.exp(rng.normal(size=(300, 20)) + 0.3 * (y > 0)[:, None]) * 10.0 ** np.linspace(-2, 6, 20)
@@ -165,7 +168,10 @@ def raw_classes() -> MarginProblem:
 
 
 def test_auto_of_columns_in_their_own_units_takes_newtons_method_and_ends() -> None:
-    """Coordinate descent was at a gap of .26 after 65,661 sweeps of 630 pairs, and pair steps went on for half a minute."""
+    """Coordinate descent was at a gap of .26 after 65,661 sweeps of 630 pairs.
+
+    Pair steps went on for half a minute.
+    """
     assert raw_columns("hinge").p == 630
     for problem, name in ((raw_columns("squared_hinge"), "newton"), (raw_columns("hinge"), "huber"), (raw_classes(), "huber")):
         found = solve(problem)
@@ -175,9 +181,9 @@ def test_auto_of_columns_in_their_own_units_takes_newtons_method_and_ends() -> N
 
 @pytest.fixture
 def idle() -> Iterator[list[Limits]]:
-    """A solver that goes first among rankings and returns 0 without a step.
+    """Enter a solver that goes first among rankings and returns 0 without a step.
 
-    The limits that it was given, one a run.
+    The value is the list of limits that it was given, one a run.
     """
     seen: list[Limits] = []
 
@@ -215,7 +221,10 @@ def test_auto_with_a_worse_successor_returns_the_run_of_its_point(monkeypatch: p
 
 
 def test_auto_asks_the_next_within_the_time_limit(idle: list[Limits], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock goes on by 3 s at every look at it: of 10 s the next solver gets 4 at most, and of 5 s none goes on."""
+    """The clock goes on by 3 s at every look at it.
+
+    Of 10 s the next solver gets 4 at most, and of 5 s none goes on.
+    """
     ticks = iter(range(0, 1000, 3))
     monkeypatch.setattr("equimargin.solvers.registry.seconds_at_work", lambda: float(next(ticks)))
     problem = ranking(LINE, [0, 1, 2])

@@ -11,7 +11,7 @@ from typing import IO, Any
 INTERRUPTED = 130
 """The exit status of what was interrupted, as a shell gives it after Ctrl-C."""
 UNREAD = 141
-"""The exit status after printing to a pipe without a reader, as a shell gives it for SIGPIPE."""
+"""The exit status after output to a pipe without a reader, as a shell has it for SIGPIPE."""
 UNWRITTEN = 2
 """The exit status of what was printed and cannot be written, as on a full disk."""
 

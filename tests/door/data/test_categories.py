@@ -1,4 +1,7 @@
-"""Columns of words: refused all at once with what to type, or encoded, in the formats of well-known files."""
+"""Columns of words, in the formats of well-known files.
+
+They are refused all at once with what to type, or encoded.
+"""
 
 from __future__ import annotations
 

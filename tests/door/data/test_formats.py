@@ -1,4 +1,7 @@
-"""Formats as other programs write them: LIBSVM's kernels and indices, quotes, years and names that come twice."""
+"""Formats as other programs write them.
+
+These are LIBSVM's kernels and indices, quotes, years and names that come twice.
+"""
 
 from __future__ import annotations
 

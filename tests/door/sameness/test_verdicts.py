@@ -125,7 +125,7 @@ def test_same_claims_nothing_of_all_values_that_a_function_reads(bounded: Any) -
 
 @pytest.mark.parametrize("bounded", [lambda d, C: d > 2, lambda d, C: C._value > 2], ids=["data", "value kept inside"])
 def test_same_claims_all_values_of_the_problems_built_alone(bounded: Any) -> None:
-    """A branch that cannot be seen builds another problem above 2, so that the claim names first what it is about."""
+    """A hidden branch builds another problem above 2: the claim first names its problems."""
     few = st.sampled_from([0.5, 1.0, 2.0])
     found = same(lambda d: _at_least_one(d, lambda C: bounded(d, C)), lambda d: _at_least_one(d, lambda C: False), few, **FEW)
     (claim,) = [said for said in found.reasons if "holds for all values of the parameter C" in said]
