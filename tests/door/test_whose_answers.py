@@ -111,7 +111,7 @@ def test_compare_with_a_solver_that_quits_has_a_failed_answer(quits: Any, where:
 
 @pytest.fixture
 def quitting() -> Iterator[Any]:
-    """Yield a function that makes a family with one part that quits."""
+    """Yield a function that makes a family of which one part quits."""
 
     def make(part: str, quits: Any) -> OwnFamily:
         from hypothesis import strategies as st

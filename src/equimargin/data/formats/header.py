@@ -13,7 +13,7 @@ YEARS: Final = (1800, 2100)
 """First and last year that is the name of a column."""
 
 MIN_YEARS: Final = 3
-"""Fewest columns that years may name; two numbers are always in equal steps."""
+"""Years name at least so many columns; two numbers are always in equal steps."""
 
 
 def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | None:
