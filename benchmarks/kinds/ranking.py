@@ -78,8 +78,16 @@ DIFFERENCES = 100_000
 class Target:
     """An accuracy and what is asked for at it.
 
-    tol : relative suboptimality.  within : CPU seconds of our side.  proven : whether these are to hold with the proof, of that width.
-    ratios : how many times the CPU seconds, or Gram products, of ours a peer must take.
+    Attributes
+    ----------
+    tol : float
+        Relative suboptimality.
+    within : float
+        CPU seconds of our side.
+    proven : bool
+        Whether these are to hold with the proof, of that width.
+    ratios : Mapping[str, float]
+        How many times the CPU seconds, or Gram products, of ours a peer must take.
     """
 
     tol: float
@@ -126,9 +134,24 @@ class Row:
 class Line:
     """A line of the table: one side of a row at one target.
 
-    seconds : CPU, building included.  proof : CPU of the interval of relative width `width`.  memory : GB at most, `room` what it may be.
-    products : with the Gram matrix.  ratio : the peer's seconds, or products, over ours.
-    reached : whether the target was.  value : of the objective.  met : whether all that is asked for holds.
+    Attributes
+    ----------
+    seconds : float
+        CPU seconds, building included.
+    proof : float or None
+        CPU seconds of the interval of relative width `width`.
+    memory : float or None
+        Peak memory in GB; `room` is what it may be.
+    products : int or None
+        Number of products with the Gram matrix.
+    ratio : float or None
+        The peer's seconds, or products, over ours.
+    reached : bool
+        Whether the target was reached.
+    value : float or None
+        Value of the objective.
+    met : bool
+        Whether all that is asked for holds.
     """
 
     row: str
@@ -310,7 +333,14 @@ def refusal(side: str, problem: MarginProblem) -> Refusal | str | None:
 def efforts(side: str, row: Row, problem: MarginProblem, tol: float, lower: float, limit: float) -> Iterator[Run]:
     """A peer's runs, each with more effort than the one before.
 
-    problem : the row's, for what a peer is given outside of the clock.  lower : bound of its optimum.  limit : seconds.
+    Parameters
+    ----------
+    problem : MarginProblem
+        The row's problem, for what a peer is given outside of the clock.
+    lower : float
+        Bound of its optimum.
+    limit : float
+        Time limit in seconds.
     """
     if side == "CLARABEL":
         for factor in (100.0, 10.0, 1.0):

@@ -108,9 +108,13 @@ def from_fit(fit: Callable[[Any, Array, float], Any], families: Sequence[str], n
 
     Parameters
     ----------
-    fit : of X (m, d), y (m,) and C. `params` of its result, or the result itself, are w (d,), or (1 + d,) with the constant first, where
-        `statsmodels.api.add_constant` puts it.
-    families : that it is for, such as ("svm.soft",).  name : that it has in a comparison; that of the function if none is given.
+    fit : Callable[[Any, Array, float], Any]
+        Function of X (m, d), y (m,) and C. `params` of its result, or the result itself, are w (d,), or (1 +
+        d,) with the constant first, where `statsmodels.api.add_constant` puts it.
+    families : Sequence[str]
+        Families that it is for, such as ("svm.soft",).
+    name : str or None
+        Name that it has in a comparison; that of the function if none is given.
     """
 
     def run(problem: MarginProblem) -> Any:
@@ -130,7 +134,10 @@ def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
 
     Parameters
     ----------
-    tol : by how much its optimality conditions may be violated, LIBSVM's -e.  name : that it has in a comparison.
+    tol : float
+        Largest violation of its optimality conditions, LIBSVM's -e.
+    name : str
+        Name that it has in a comparison.
 
     Source: C.-C. Chang and C.-J. Lin, LIBSVM: a library for support vector machines, 2011.
     """
@@ -157,7 +164,10 @@ def liblinear(tol: float = 1e-9, name: str = "liblinear") -> Solver:
 
     Parameters
     ----------
-    tol : by how much its optimality conditions may be violated, LIBLINEAR's -e.  name : that it has in a comparison.
+    tol : float
+        Largest violation of its optimality conditions, LIBLINEAR's -e.
+    name : str
+        Name that it has in a comparison.
 
     Source: R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang and C.-J. Lin, LIBLINEAR: a library for
     large linear classification, 2008.

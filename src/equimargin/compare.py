@@ -86,21 +86,37 @@ SHORTEST_LIMIT = 0.01
 class HowToCompare(HowToPose, total=False):
     """What `compare` compares, how it goes about its work, and what belongs to X where arrays are compared, as keyword arguments.
 
-    formulations, solvers : names or patterns with * and ?. Families without a chosen formulation are left out where others have one.
-        A backend that is weak on a kind of program (OSQP on linear, HIGHS on quadratic
-        ones) takes part there only if it is asked for by its full name. A solver may also be handed in itself, entered or not: any
-        `Solver`, such as those of `equimargin.adapters`; `["*", mine]` compares it with all others.
-    tol : relative accuracy asked of every solver, 1e-8 by default.  agree_tol : relative tolerance of the referee, 1e-6 by default.
-    time_limit : seconds an answer, and the proof of an optimum of one's own formulation, 60 by default.
-    total_time : seconds in all, None for any; what there is then is the result.
-        A step that is at work, such as a proof or the compilation of a kernel, is waited for; the
-        compilation of a declaration is not.
-    patient : whether all answers are waited for: backends may go on to the time limit although the optimum is proven, and answers are
-        begun that no verdict waits for, however long the comparison has taken.
-    jobs : processes; -1 is all cores. Above 1, formulations and solvers of one's own must be entered by modules that other processes can
-        import; the answers of those that are not are failed ones, and say so.
-    include_controls : also declare the formulations that are wrong on purpose.
-    y : (m,) labels, targets or relevances of the rows of X; beside it task, qid, C, kernel and epsilon, as in `families_of`.
+    Attributes
+    ----------
+    formulations, solvers
+        Names or patterns with * and ?. Families without a chosen formulation are left out where
+        others have one. A backend that is weak on a kind of program (OSQP on linear, HIGHS on
+        quadratic ones) takes part there only if it is asked for by its full name. A solver may also
+        be passed itself, entered or not: any `Solver`, such as those of `equimargin.adapters`;
+        `["*", mine]` compares it with all others.
+    tol : float
+        Relative accuracy asked of every solver, 1e-8 by default.
+    agree_tol : float
+        Relative tolerance of the referee, 1e-6 by default.
+    time_limit : float
+        Seconds an answer, and the proof of an optimum of one's own formulation, 60 by default.
+    total_time : float or None
+        Seconds in all, None for any; what there is then is the result. A step that is at work, such
+        as a proof or the compilation of a kernel, is waited for; the compilation of a declaration
+        is not.
+    patient : bool
+        Whether all answers are waited for: backends may go on to the time limit although the
+        optimum is proven, and answers are begun that no verdict waits for, however long the
+        comparison has taken.
+    jobs : int
+        Processes; -1 is all cores. Above 1, formulations and solvers of one's own must be entered
+        by modules that other processes can import; the answers of those that are not are failed
+        ones, and say so.
+    include_controls : bool
+        Also declare the formulations that are wrong on purpose.
+    y : ArrayLike
+        (m,) labels, targets or relevances of the rows of X; beside it task, qid, C, kernel and
+        epsilon, as in `families_of`.
     """
 
     y: ArrayLike
@@ -193,9 +209,16 @@ class _UserSolver:
 class Job:
     """One answer that is wanted: a declaration solved by a backend, or a specialised solver (formulation None).
 
-    module : the module whose import registers the formulation or the solver, for a process that does not know it yet.
-    control : whether the formulation is wrong on purpose.
-    given : the specialised solver itself, where it was handed to `compare` and is not looked up by its name.
+    Attributes
+    ----------
+    module : str
+        The module whose import registers the formulation or the solver, for a process that does not
+        know it yet.
+    control : bool
+        Whether the formulation is wrong on purpose.
+    given : _UserSolver or None
+        The specialised solver itself, where it was handed to `compare` and is not looked up by its
+        name.
     """
 
     problem: AnyProblem
@@ -357,11 +380,17 @@ def compare(
 
     Parameters
     ----------
-    problem : one problem, or several; each is a family. Or X, (m, d) features, with y behind it, for all families of their task; or what
-        `equimargin.data.load` returns, or a data frame that it takes.
-    more : behind problems formulations, solvers, tol and agree_tol, behind X its y; all of them may be named instead.
-    progress : called with the comparison as far as it has come, before the first answer and after each.
-    how : as in `HowToCompare`.
+    problem : Any
+        One problem, or several; each is a family. Or X, (m, d) features, with y behind it, for all
+        families of their task; or what `equimargin.data.load` returns, or a data frame that it
+        takes.
+    more : Any
+        Behind problems formulations, solvers, tol and agree_tol, behind X its y; all of them may be
+        named instead.
+    progress : Callable[[Comparison], object]
+        Called with the comparison as far as it has come, before the first answer and after each.
+    how : Unpack[HowToCompare]
+        As in `HowToCompare`.
 
     Returns
     -------
@@ -370,7 +399,10 @@ def compare(
 
     Raises
     ------
-    ValueError : a pattern that matches nothing, a tolerance or limit that is not positive.  TypeError : arguments that it does not have.
+    ValueError
+        A pattern that matches nothing, a tolerance or limit that is not positive.
+    TypeError
+        Arguments that it does not have.
     """
     for found in comparisons(problem, *more, **how):
         progress(found)

@@ -18,10 +18,20 @@ from equimargin.formulations.problem.construct import problems_of, ranking_from_
 class HowToPose(TypedDict, total=False):
     """How arrays become problems.
 
-    task : "classification", "regression" or "ranking"; by default ranking where there are queries, classification where y has two values,
-        and regression where its values can be neither classes nor levels.
-    qid : (m,) queries of a ranking.  C : cost of a unit of loss, 1 by default.  kernel : linear by default.
-    epsilon : of a regression, 0.1 by default.
+    Attributes
+    ----------
+    task : str or None
+        "classification", "regression" or "ranking"; by default ranking where there are queries,
+        classification where y has two values, and regression where its values can be neither
+        classes nor levels.
+    qid : ArrayLike or None
+        (m,) queries of a ranking.
+    C : float
+        Cost of a unit of loss, 1 by default.
+    kernel : Kernel or None
+        Linear by default.
+    epsilon : float
+        Half-width of the tube of a regression, 0.1 by default.
     """
 
     task: str | None
@@ -36,9 +46,13 @@ def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]
 
     Parameters
     ----------
-    X : (m, d) features.
-    y : (m,) labels, targets or relevances; of the two labels of a classification, numbers or text, the second in order becomes +1.
-    how : task, qid, C, kernel and epsilon, as `HowToPose` says.
+    X : Any
+        (m, d) features.
+    y : ArrayLike
+        (m,) labels, targets or relevances; of the two labels of a classification, numbers or text,
+        the second in order becomes +1.
+    how : Unpack[HowToPose]
+        Task, qid, C, kernel and epsilon, as `HowToPose` says.
 
     Returns
     -------
@@ -47,8 +61,9 @@ def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]
 
     Raises
     ------
-    ValueError : labels of one class, or of more than two; a y whose task is not named and is in doubt; the rest as in the constructors of
-        problems.
+    ValueError
+        Labels of one class, or of more than two; a y whose task is not named and is in doubt; the
+        rest as in the constructors of problems.
     """
     qid, C, kernel, labels = how.get("qid"), how.get("C", 1.0), how.get("kernel"), array(y, "y")
     task = how.get("task") or _inferred_task(labels, qid is not None)

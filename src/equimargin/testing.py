@@ -208,7 +208,10 @@ def features(draw: Draw, max_points: int = 10, tails: bool = True, min_points: i
 
     Parameters
     ----------
-    max_points, min_points : largest and smallest m.  tails : whether entries may be as small as 1e-6 or as large as 1e6.
+    max_points, min_points : int
+        Largest and smallest m.
+    tails : bool
+        Whether entries may be as small as 1e-6 or as large as 1e6.
     """
     m, d = draw(st.integers(min_points, max_points)), draw(st.integers(1, 4))
     if m <= 10 and draw(st.booleans()):
@@ -359,7 +362,10 @@ def drawn_problem(family: str, seed: int, number: int) -> Problem:
 
     Parameters
     ----------
-    family : a key of FAMILIES.  seed, number : two in five numbers have instances of 20 to 32 points, the others of 1 to 19.
+    family : str
+        A key of FAMILIES.
+    seed, number : int
+        Two in five numbers have instances of 20 to 32 points, the others of 1 to 19.
     """
     least, most = LARGE if number % LARGE_IN[1] < LARGE_IN[0] else SMALL
     found: list[Problem] = []
@@ -436,7 +442,14 @@ def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: 
 
     Parameters
     ----------
-    family : a key of FAMILIES.  kernel : linear by default.  seed : of the data.  n : number of points.
+    family : str
+        A key of FAMILIES.
+    kernel : Kernel or None
+        Linear by default.
+    seed : int
+        Seed of the data.
+    n : int
+        Number of points.
 
     Raises
     ------
@@ -489,7 +502,10 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
 
     Raises
     ------
-    KeyError : an unknown id.  AssertionError : the check fails; the message says what is wrong, in a sentence.
+    KeyError
+        An unknown id.
+    AssertionError
+        The check fails; the message says what is wrong, in a sentence.
     """
     entry = REGISTRY[id]
     if isinstance(entry, OwnFormulation):
@@ -585,8 +601,11 @@ def check_solver(solver: str | Solver) -> None:
 
     Raises
     ------
-    KeyError : an unknown name.
-    AssertionError : the check fails; the message says what is wrong, in a sentence, on which problem and under which limits.
+    KeyError
+        An unknown name.
+    AssertionError
+        The check fails; the message says what is wrong, in a sentence, on which problem and under
+        which limits.
     """
     checked = SOLVERS[solver] if isinstance(solver, str) else solver
     if isinstance(checked, Entry) and checked.needs.shape is OwnProblem:

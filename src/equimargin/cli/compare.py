@@ -316,7 +316,9 @@ def _of_levels(rows: Data, kernel: Kernel, loss: LossName | None, wanted: list[s
 
     Raises
     ------
-    ValueError : a kernel that is not positive semidefinite; weights that are infinite; families of another name.
+    ValueError
+        A kernel that is not positive semidefinite; weights that are infinite; families of another
+        name.
     """
     from equimargin.compare import matching
     from equimargin.documents.ordinal import features_of, problems_of
@@ -340,7 +342,8 @@ def brought(context: typer.Context, data: str | None, patterns: list[str] | None
 
     Raises
     ------
-    ValueError : no such family, data of both kinds or of none, options that the family does not have.
+    ValueError
+        No such family, data of both kinds or of none, options that the family does not have.
     """
     if patterns is None and draw is None:
         if data is not None and data.endswith(".json"):
@@ -420,7 +423,10 @@ def _no_answer_yet(*files: Path | None) -> Iterator[None]:
 
 
 def _followed(stream: Iterator[Comparison], screen: Screen) -> Comparison:
-    """The last of a stream of comparisons, each shown; the last that there was where an interrupt ends it."""
+    """The last of a stream of comparisons, each shown.
+
+    The last that there was where an interrupt ends it.
+    """
     with printed_apart():
         found = next(stream)
     started = time.perf_counter() - found.seconds

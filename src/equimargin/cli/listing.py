@@ -304,7 +304,10 @@ def _of_family(id: str) -> Iterator[str]:
 
 
 def _data_of(id: str) -> Iterator[str]:
-    """Data that a family from elsewhere takes, as a file of them may hold them; nothing where none can be drawn, or of other families."""
+    """Data that a family from elsewhere takes, as a file of them may hold them.
+
+    Nothing where none can be drawn, or of other families.
+    """
     from equimargin.proofs.families.family import FAMILIES
 
     if id not in FAMILIES or FAMILIES[id].data is None:

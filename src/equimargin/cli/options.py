@@ -406,7 +406,10 @@ class Variant:
             raise ValueError("--per-query: the data have no queries; name the column that has them (--query COLUMN), or leave it out")
 
     def arguments(self) -> dict[str, Any]:
-        """What the constructor of the task takes beside weights; not that there is no bias, which is a family of its own."""
+        """What the constructor of the task takes beside weights.
+
+        Not that there is no bias, which is a family of its own.
+        """
         if self.bias is BiasName.PENALIZED:
             return {"bias": "penalized"}
         return {"per_query": "mean"} if self.per_query is PerQueryName.MEAN else {}

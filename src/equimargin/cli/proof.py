@@ -380,7 +380,10 @@ def suggest(
 
 @contextmanager
 def _asking() -> Iterator[None]:
-    """Let hypothesis keep what it keeps in a folder that is deleted, not in the present one; end a function of no problem in a sentence."""
+    """Let hypothesis keep what it keeps in a folder that is deleted, not in the present one.
+
+    End a function of no problem in a sentence.
+    """
     from tempfile import TemporaryDirectory
 
     from hypothesis.configuration import set_hypothesis_home_dir

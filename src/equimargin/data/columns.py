@@ -121,7 +121,9 @@ def table_of(columns: Columns, request: Request) -> Table:
 
     Raises
     ------
-    DataError : columns that are not there or have two roles, no features, entries that are no finite numbers.
+    DataError
+        Columns that are not there or have two roles, no features, entries that are no finite
+        numbers.
     """
     roles = _roles(columns, request)
     # Further rows are encoded as the data that they join.
@@ -456,7 +458,11 @@ def _feature_remedy(columns: Columns, at: int) -> str:
 def _floats(columns: Columns, at: int, remedy: str, fill: bool | None = None) -> NDArray[np.float64]:
     """The numbers of a column, (m,), all finite.
 
-    fill : whether missing entries, as NaN, are allowed; None of a column in which no mean can take their place.
+    Parameters
+    ----------
+    fill : bool or None
+        Whether missing entries, as NaN, are allowed; None of a column in which no mean can take
+        their place.
     """
     entries, gaps = columns.entries[at], columns.gaps(at)
     if isinstance(entries, np.ndarray):

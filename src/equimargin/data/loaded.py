@@ -83,19 +83,34 @@ class Data:
 
     Parameters
     ----------
-    name : the bundled name, or the name of the file.
-    X : (m, d) features; dense, or CSR where a svmlight file fills less than a tenth of its cells.
-    y : (m,) targets: -1 and +1 for classification, any number for regression, relevance (higher is better) for ranking,
-        0, ..., L - 1 for ordinal.
-    qid : (m,) query of each row, or None where the data has no queries (in ranking: all rows are one query).
-    task : "classification", "regression", "ranking" or "ordinal".
-    columns : the names of the features, of a table alone; without a header they are "column 1", "column 2", ..., by their places in the
-        file.  first : the index of the first one, of a svmlight file alone.
-    classes : the two labels that are -1 and +1 here, of a classification; those that are 0, ..., L - 1 here, of an ordinal regression.
-    weight : (m,) factors of the cost of each row, at least 0, or None where all are 1.
-    pairs : (p, 2) rows (preferred, other), where preferences rank the rows and y says nothing.
-    pair_weight : (p,) factors of the cost of each pair, in [0, inf], or None where all are 1.
-    origin : how the data were read.
+    name : str
+        The bundled name, or the name of the file.
+    X : NDArray[np.float64] | csr_array
+        (m, d) features; dense, or CSR where a svmlight file fills less than a tenth of its cells.
+    y : NDArray[np.float64]
+        (m,) targets: -1 and +1 for classification, any number for regression, relevance (higher is
+        better) for ranking, 0, ..., L - 1 for ordinal.
+    qid : NDArray[np.int64] or None
+        (m,) query of each row, or None where the data has no queries (in ranking: all rows are one
+        query).
+    task : str
+        "classification", "regression", "ranking" or "ordinal".
+    columns : tuple[str, ...] or None
+        The names of the features, of a table alone; without a header they are "column 1", "column
+        2", ..., by their places in the file.
+    first : int or None
+        The index of the first one, of a svmlight file alone.
+    classes : tuple[float | str, ...] or None
+        The two labels that are -1 and +1 here, of a classification; those that are 0, ..., L - 1
+        here, of an ordinal regression.
+    weight : NDArray[np.float64] or None
+        (m,) factors of the cost of each row, at least 0, or None where all are 1.
+    pairs : NDArray[np.int64] or None
+        (p, 2) rows (preferred, other), where preferences rank the rows and y says nothing.
+    pair_weight : NDArray[np.float64] or None
+        (p,) factors of the cost of each pair, in [0, inf], or None where all are 1.
+    origin : Origin
+        How the data were read.
     """
 
     name: str
@@ -134,7 +149,9 @@ class Data:
 
         Raises
         ------
-        DataError : a query with rows of different weights: it is pairs that cost something, and a pair has no weight of its own.
+        DataError
+            A query with rows of different weights: it is pairs that cost something, and a pair has
+            no weight of its own.
         """
         if self.weight is None:
             return None
@@ -213,7 +230,9 @@ class Data:
 
         Parameters
         ----------
-        by : data of the same features, dense or CSR as these are, whose means, deviations and largest values are taken; by default these.
+        by : Data or None
+            Data of the same features, dense or CSR as these are, whose means, deviations and
+            largest values are taken; by default these.
 
         Returns
         -------

@@ -97,10 +97,11 @@ def load(
 
     Raises
     ------
-    DataError : unreadable or malformed input, a value that is not finite, no rows, no features, rows with and without a query,
-        a target that does not fit the task, a first row that may be names as well as data, features
-        and classes other than those of `like`, options that do not fit the format, preferences
-        between what are no rows.
+    DataError
+        Unreadable or malformed input, a value that is not finite, no rows, no features, rows with
+        and without a query, a target that does not fit the task, a first row that may be names as
+        well as data, features and classes other than those of `like`, options that do not fit the
+        format, preferences between what are no rows.
     """
     request = _request(task, like, preferences is not None, levels, how)
     if [given for given in (source, preferences) if isinstance(given, str)] == ["-", "-"]:

@@ -142,7 +142,9 @@ class OnDask:
 
         Raises
         ------
-        Lost : the cluster is gone, or does not return its answers in time, or a partition takes every worker down that reads it.
+        Lost
+            The cluster is gone, or does not return its answers in time, or a partition takes every
+            worker down that reads it.
         """
         from distributed import KilledWorker
         from distributed.client import ClosedClientError

@@ -123,9 +123,16 @@ def problems_of(
 
     Parameters
     ----------
-    X : (m, d) features.  y : (m,) levels in {0, ..., L - 1}.  C : cost of a unit of slack; inf is the hard margin.
-    loss : "hinge" or "squared_hinge", the families with that loss alone.
-    weights : (m,) factors of C, finite; of a hard margin, only whether they are 0 matters.
+    X : NDArray[np.float64]
+        (m, d) features.
+    y : NDArray[np.int64]
+        (m,) levels in {0, ..., L - 1}.
+    C : float
+        Cost of a unit of slack; inf is the hard margin.
+    loss : str or None
+        "hinge" or "squared_hinge", the families with that loss alone.
+    weights : NDArray[np.float64] or None
+        (m,) factors of C, finite; of a hard margin, only whether they are 0 matters.
     """
     if np.isinf(C):
         kept = slice(None) if weights is None else weights > 0

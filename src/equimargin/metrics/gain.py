@@ -36,12 +36,24 @@ def ndcg(
 
     Parameters
     ----------
-    y : (n,) relevances >= 0.  f : (n,) decision values.  qid : (n,) queries; None: a single one.  k : None for all documents of a query.
-    gain : "exponential", 2^y - 1, or "linear", y.
-    discount : "letor", 1 / log2(max(2, i)), or "shifted", 1 / log2(1 + i).
-    ties : of documents with the same f: "average", the mean over their orders, or "ordinal", the order of the rows.
-    short_queries : of queries with fewer than k documents: "count", the NDCG of all documents, as most packages have it, or "zero", 0, as
-        the means of LETOR's evaluation scripts have it.
+    y : ArrayLike
+        (n,) relevances >= 0.
+    f : ArrayLike
+        (n,) decision values.
+    qid : ArrayLike or None
+        (n,) queries; None: a single one.
+    k : int or None
+        None for all documents of a query.
+    gain : Gain
+        "exponential", 2^y - 1, or "linear", y.
+    discount : Discount
+        "letor", 1 / log2(max(2, i)), or "shifted", 1 / log2(1 + i).
+    ties : Literal['average', 'ordinal']
+        Of documents with the same f: "average", the mean over their orders, or "ordinal", the order
+        of the rows.
+    short_queries : ShortQueries
+        Of queries with fewer than k documents: "count", the NDCG of all documents, as most packages
+        have it, or "zero", 0, as the means of LETOR's evaluation scripts have it.
 
     LETOR's scripts, of 3.0 and of 4.0, are ties = "ordinal", short_queries = "zero"; scikit-learn's
     `ndcg_score` is gain = "linear", discount = "shifted". "What other packages mean", in the guide
@@ -53,7 +65,9 @@ def ndcg(
 
     Raises
     ------
-    ValueError : as in `concordance`, a negative relevance, k < 1, an unknown gain, discount or treatment of ties or of short queries.
+    ValueError
+        As in `concordance`, a negative relevance, k < 1, an unknown gain, discount or treatment of
+        ties or of short queries.
 
     Source: K, section 4.2, corrected: the document prints the ideal order in the numerator, too. F.
     McSherry and M. Najork, Computing information retrieval performance measures efficiently in the

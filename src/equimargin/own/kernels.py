@@ -56,7 +56,9 @@ def kernel(name: str) -> Callable[[K], K]:
 
     Raises
     ------
-    ValueError : a name that is taken or has other characters; another class, other fields, methods that are missing.
+    ValueError
+        A name that is taken or has other characters; another class, other fields, methods that are
+        missing.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(f"the name of a kernel is small letters, digits and underscores, not {shown(name)}")

@@ -29,10 +29,23 @@ PAGE_COLUMNS = 80
 class Comparison:
     """The result of `compare`: the families with their judgements. Printing it shows the page.
 
-    families : one verdict each.  problems : one for every family, in the same order.  data, settings : what was compared, for the record.
-    planned : how many answers of each family are wanted; there are as many once the comparison is through.
-    left_out : sentences about what was not even planned.  seconds : of wall time so far.
-    interrupted : why it ended before it was through; empty if it did not.
+    Attributes
+    ----------
+    families : tuple[Family, ...]
+        One verdict each.
+    problems : tuple[AnyProblem, ...]
+        One for every family, in the same order.
+    data, settings : Mapping[str, Any]
+        What was compared, for the record.
+    planned : tuple[int, ...]
+        How many answers of each family are wanted; there are as many once the comparison is
+        through.
+    left_out : tuple[str, ...]
+        Sentences about what was not even planned.
+    seconds : float
+        Seconds of wall time so far.
+    interrupted : str
+        Why it ended before it was through; empty if it did not.
     """
 
     families: tuple[Family, ...]

@@ -82,8 +82,18 @@ def page(
 
     Parameters
     ----------
-    families : judged as far as there are answers.  planned : how many answers each was to have.  left_out : what was not even planned.
-    seconds : of wall time.  interrupted : why the comparison ended early, or nothing.  width, ascii : as in `Style`.
+    families : Sequence[Family]
+        Judged as far as there are answers.
+    planned : Sequence[int]
+        How many answers each was to have.
+    left_out : Sequence[str]
+        What was not even planned.
+    seconds : float
+        Seconds of wall time.
+    interrupted : str
+        Why the comparison ended early, or nothing.
+    width, ascii
+        As in `Style`.
     """
     style = Style(width, ascii, name_columns(families))
     lines: list[str] = []

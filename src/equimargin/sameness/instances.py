@@ -47,7 +47,10 @@ def problems(family: str, kernel: Kernel | None = None) -> Any:
 
     Parameters
     ----------
-    family : of the registry. One that somebody brings has its own strategy.  kernel : of the problems, linear by default.
+    family : str
+        Family of the registry. A user-defined one has its own strategy.
+    kernel : Kernel or None
+        Kernel of the problems, linear by default.
 
     Raises
     ------

@@ -37,8 +37,16 @@ QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<![^,;\t])'[^']*'(?![^,;\t\r\n])")
 class Records(NamedTuple):
     """The rows of a text, the first one included.
 
-    lines : their places.  columns : their fields, column by column.  remark : the place and the fields of the remark that may hold names.
-    remarks : the places of all remarks.
+    Attributes
+    ----------
+    lines : list[int]
+        Their places.
+    columns : list[tuple[str, ...]]
+        Their fields, column by column.
+    remark : tuple[int, list[str]] or None
+        The place and the fields of the remark that may hold names.
+    remarks : list[int]
+        The places of all remarks.
     """
 
     lines: list[int]

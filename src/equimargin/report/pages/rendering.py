@@ -25,8 +25,14 @@ FOLDER = "templates"
 class Cell:
     """A cell of a table that sorts.
 
-    text : what it shows.  key : by what it is sorted, a number or a text; an empty text is always last.
-    kind : "figure", "word", "long" for a sentence, or the agreement or verdict that it shows.
+    Attributes
+    ----------
+    text : str
+        What it shows.
+    key : float | str
+        By what it is sorted, a number or a text; an empty text is always last.
+    kind : str
+        "figure", "word", "long" for a sentence, or the agreement or verdict that it shows.
     """
 
     text: str
@@ -39,8 +45,16 @@ def rendered(template: str, command: str, settings: Mapping[str, Any], versions:
 
     Parameters
     ----------
-    template : its name in the folder.  command : what runs it again in a shell; empty where it was run from Python.
-    settings : what was asked for.  versions : of what it was computed with.  parts : what the template shows.
+    template : str
+        Its name in the folder.
+    command : str
+        What runs it again in a shell; empty where it was run from Python.
+    settings : Mapping[str, Any]
+        What was asked for.
+    versions : Mapping[str, str]
+        Versions of what it was computed with.
+    parts : Any
+        What the template shows.
     """
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
