@@ -128,10 +128,18 @@ class Worker:
         if self.process is None:
             paths = [str(HERE.parent), str(HERE.parents[1] / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
             environment = os.environ | ONE_THREAD | {"PYTHONPATH": os.pathsep.join(paths)}
-            pipe = subprocess.PIPE  # without a buffer, in which a line could lie that `select` does not see
+            # without a buffer, in which a line could lie that `select` does not see
+            pipe = subprocess.PIPE
             self.errors.seek(0)
             self.errors.truncate()
-            self.process = subprocess.Popen(self.command, env=environment, stdin=pipe, stdout=pipe, stderr=self.errors, bufsize=0)
+            self.process = subprocess.Popen(
+                self.command,
+                env=environment,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=self.errors,
+                bufsize=0,
+            )
         return self.process
 
     def asked(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -229,7 +237,16 @@ def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float,
                 request |= {"tolerance": tolerance, "file": str(file), "seconds": seconds}
                 answer = failed or answered(worker, request)
                 failed = answer if "failure" in answer else {}
-                found.append(Run(package.name, instance, tolerance, tolerance == package.tolerances[0], file, **answer))
+                found.append(
+                    Run(
+                        package.name,
+                        instance,
+                        tolerance,
+                        tolerance == package.tolerances[0],
+                        file,
+                        **answer,
+                    )
+                )
                 yield found[-1]
     if found and all(run.failure for run in found):
         raise Broken(f"{package.name}: all {len(found)} runs failed, the last one because {found[-1].failure!r}; {said(found[-1])}")

@@ -98,7 +98,16 @@ def families_of_data(data: Data, **how: Unpack[HowToPose]) -> list[Problem]:
         raise ValueError("compare takes no ordinal regression in Python; run `equimargin compare FILE --task ordinal`")
     C, kernel = how.get("C", 1.0), how.get("kernel")
     if data.pairs is None:
-        return problems_of(data.task, data.X, data.y, C, kernel, epsilon=how.get("epsilon", 0.1), qid=data.qid, **data.weights)
+        return problems_of(
+            data.task,
+            data.X,
+            data.y,
+            C,
+            kernel,
+            epsilon=how.get("epsilon", 0.1),
+            qid=data.qid,
+            **data.weights,
+        )
     losses = LOSSES if np.isfinite(C) else LOSSES[:1]
     return [ranking_from_pairs(data.X, data.pairs, C, kernel, loss, data.pair_weight) for loss in losses]
 

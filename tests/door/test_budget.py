@@ -88,7 +88,11 @@ def test_every_family_has_a_solver_and_a_declaration_before_any_has_more(costs: 
         *("svm.soft.primal by SCS", "svm.soft.dual by SCS", "svm.soft.primal by OSQP", "svm.soft.dual by OSQP", "solver by homotopy"),
     ]
     assert of_family(costs.names, "svm.onenorm")[:3] == [
-        *("solver by linear_program", "svm.onenorm.primal by CLARABEL", "svm.onenorm.dual by CLARABEL"),
+        *(
+            "solver by linear_program",
+            "svm.onenorm.primal by CLARABEL",
+            "svm.onenorm.dual by CLARABEL",
+        ),
     ]
     assert not reasons(found)
 

@@ -61,7 +61,8 @@ def test_the_sum_of_margins_is_below_0_where_levels_are_apart(apart: int) -> Non
     """
     data = {"X": np.array([[0.0], [apart], [2.0 * apart]]), "y": np.arange(3), "C": 1.0}
     problem = sum_of_margins(data)
-    assert problem.optimum().exact == -Fraction((2 * apart) ** 2, 2)  # the widths are |x_1 - x_0| + |x_2 - x_1|
+    # the widths are |x_1 - x_0| + |x_2 - x_1|
+    assert problem.optimum().exact == -Fraction((2 * apart) ** 2, 2)
     printed = problem.optimum("ord.sum.unit_ball")
     assert printed.lower <= float(-Fraction((2 * apart) ** 2, 2)) + 1e-9
     assert printed.upper >= float(-Fraction((2 * apart) ** 2, 2)) - 1e-9
@@ -97,7 +98,11 @@ def test_prove_of_any_reading_holds_the_exact_optimum(family: Any, monkeypatch: 
     monkeypatch.setattr("equimargin.documents.ordinal.RATIONAL_ROWS", 0)
     rng = np.random.default_rng(0)
     for m in range(4, 12):
-        data = levelled(m, 3, m) | {"X": rng.integers(-30, 31, (m, 2)) / 10, "C": 0.1, "weights": rng.choice([0.3, 1.0, 2.0], m)}
+        data = levelled(m, 3, m) | {
+            "X": rng.integers(-30, 31, (m, 2)) / 10,
+            "C": 0.1,
+            "weights": rng.choice([0.3, 1.0, 2.0], m),
+        }
         problem = family(data)
         entry = problem.definition
         proven = entry.prove(problem.data, 60.0)
@@ -107,7 +112,9 @@ def test_prove_of_any_reading_holds_the_exact_optimum(family: Any, monkeypatch: 
             assert Fraction(proven.lower) <= exact <= Fraction(proven.upper), (m, reading)
 
 
-def test_certificate_of_an_optimum_proven_in_floats_is_refused_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certificate_of_an_optimum_proven_in_floats_is_refused_as_such(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("equimargin.documents.ordinal.RATIONAL_ROWS", 0)
     problem = implicit(levelled(0, 3, 8) | {"C": 1.0})
     assert problem.optimum().is_known

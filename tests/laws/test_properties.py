@@ -73,7 +73,8 @@ def test_a_solvers_word_is_true_at_any_scale(family: str) -> None:
             assert solution.lower <= solution.upper
             assert solution.reason
             assert not np.isnan(solution.value)
-            if solution.status is Status.OPTIMAL and isinstance(problem, MarginProblem):  # a linear program's gap is its proven one
+            # a linear program's gap is its proven one
+            if solution.status is Status.OPTIMAL and isinstance(problem, MarginProblem):
                 assert solution.relative_gap <= 1e-6
 
     check()
@@ -86,7 +87,10 @@ def test_auto_reaches_the_accuracy_where_any_solver_does(family: str) -> None:
     After a solver that makes no progress comes the next.
     """
 
-    @given(margin_problems(family, max_points=8, tails=False), st.lists(st.integers(-2, 6), min_size=8, max_size=8))
+    @given(
+        margin_problems(family, max_points=8, tails=False),
+        st.lists(st.integers(-2, 6), min_size=8, max_size=8),
+    )
     def check(problem: Problem, powers: list[int]) -> None:
         units = 10.0 ** np.resize(powers, problem.X.shape[1])
         problem = replace(problem, X=problem.X * units)

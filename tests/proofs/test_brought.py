@@ -318,7 +318,8 @@ def test_scalars_meet_vectors_and_variables_have_attributes(own: OwnFamily) -> N
     assert [j.agreement for j in found.families[0].judgements].count(Agreement.AGREES) >= 3, str(found)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the product 0 times inf that makes the wrong bounds
+# the product 0 times inf that makes the wrong bounds
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("loss", [cp.pos, cp.abs, lambda short: cp.maximum(short, 0)], ids=["pos", "abs", "maximum"])
 def test_highs_gets_no_wrong_bounds_in_a_family_from_elsewhere(loss: Any) -> None:
     """cvxpy 1.9.3 bounds a loss of a free affine expression where it must not, and HiGHS then returns 20 for 1."""
@@ -443,7 +444,9 @@ def test_exact_optima_that_are_not_equal_are_said_to_be(own: OwnFamily) -> None:
     assert "the proven optimum of test.own.nearly is another than the definition's" in " ".join(str(found).split())
 
 
-def test_compare_where_roundings_explain_that_optima_differ_says_so_beside_the_mark(own: OwnFamily) -> None:
+def test_compare_where_roundings_explain_that_optima_differ_says_so_beside_the_mark(
+    own: OwnFamily,
+) -> None:
     @own.formulation("thirds")
     def thirds(d: Any) -> Any:
         x = cp.Variable(name="x")
@@ -476,7 +479,11 @@ def _added(how: str, size: float) -> tuple[Any, list[Any]]:
 WAYS_TO_ADD = ["constant", "fixed", "chain", "cancelling", "bounds", "sum", "pair"]
 
 
-@given(how=st.sampled_from(WAYS_TO_ADD), size=st.sampled_from([1e3, -1e5, 1e7]), factor=st.integers(2, 4))
+@given(
+    how=st.sampled_from(WAYS_TO_ADD),
+    size=st.sampled_from([1e3, -1e5, 1e7]),
+    factor=st.integers(2, 4),
+)
 @example(how="bounds", size=1e7, factor=2)
 @example(how="sum", size=1e7, factor=2)
 @example(how="pair", size=1e7, factor=2)
@@ -504,7 +511,8 @@ def test_compare_with_terms_that_no_point_changes_excuses_nobody_by_them(how: st
     assert said["test.shifted.right"] is Agreement.AGREES
     assert said["test.shifted.wrong"] is said["test.shifted.rough"] is Agreement.DISAGREES
     honest = said["test.shifted.primal"], said["test.shifted.again"]
-    assert Agreement.DISAGREES not in honest  # a backend sees what is fixed as a term like any other, and is less accurate for it
+    # a backend sees what is fixed as a term like any other, and is less accurate for it
+    assert Agreement.DISAGREES not in honest
     assert how != "constant" or set(honest) == {Agreement.AGREES}
 
 
@@ -520,7 +528,10 @@ def test_size_of_an_optimum_with_terms_that_no_point_changes_is_near_that_withou
 
         @made.formulation(name)
         def stated(d: Any, ways: Any = ways) -> Any:
-            x, (added, rows) = cp.Variable(3, name="x", nonneg=True), _added(ways, size) if ways else (0, [])
+            x, (added, rows) = (
+                cp.Variable(3, name="x", nonneg=True),
+                _added(ways, size) if ways else (0, []),
+            )
             return cp.Problem(cp.Minimize(x @ np.array([1.0, 2.0, 4.0]) + added), [cp.sum(x) == 1, *rows])
 
     try:

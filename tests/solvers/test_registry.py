@@ -173,7 +173,11 @@ def test_auto_of_columns_in_their_own_units_takes_newtons_method_and_ends() -> N
     Pair steps went on for half a minute.
     """
     assert raw_columns("hinge").p == 630
-    for problem, name in ((raw_columns("squared_hinge"), "newton"), (raw_columns("hinge"), "huber"), (raw_classes(), "huber")):
+    for problem, name in (
+        (raw_columns("squared_hinge"), "newton"),
+        (raw_columns("hinge"), "huber"),
+        (raw_classes(), "huber"),
+    ):
         found = solve(problem)
         assert (found.solver, found.ok) == (name, True), found.reason
         assert found.reason.startswith("relative gap")
@@ -187,7 +191,13 @@ def idle() -> Iterator[list[Limits]]:
     """
     seen: list[Limits] = []
 
-    @solver("idle", algorithm="none", families=("rank.l1",), needs=Needs(MarginProblem), first=lambda problem: True)
+    @solver(
+        "idle",
+        algorithm="none",
+        families=("rank.l1",),
+        needs=Needs(MarginProblem),
+        first=lambda problem: True,
+    )
     def run(problem: MarginProblem, limits: Limits) -> Point:
         seen.append(limits)
         return Point(beta=np.zeros(problem.m), alpha=np.zeros(problem.p))
@@ -196,21 +206,38 @@ def idle() -> Iterator[list[Limits]]:
     del SOLVERS["idle"]
 
 
-def test_auto_asks_the_next_where_a_solver_makes_no_progress_and_says_so(idle: list[Limits]) -> None:
+def test_auto_asks_the_next_where_a_solver_makes_no_progress_and_says_so(
+    idle: list[Limits],
+) -> None:
     problem = ranking(LINE, [0, 1, 2])
     found = solve(problem, time_limit=60.0)
     assert (found.solver, found.status) == ("coordinate_descent", Status.OPTIMAL)
     said = r"idle passed the problem to coordinate_descent \(it ended after .*\); coordinate_descent: relative gap .*"
     assert re.fullmatch(said, found.reason)
     assert idle[0].has_successor
-    assert solve(problem, "idle").status is Status.FINISHED  # asked for by its name it has no successor
+    # asked for by its name it has no successor
+    assert solve(problem, "idle").status is Status.FINISHED
     assert not idle[1].has_successor
 
 
-def test_auto_with_a_worse_successor_returns_the_run_of_its_point(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_with_a_worse_successor_returns_the_run_of_its_point(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     problem = ranking(LINE, [0, 1, 2])
-    good = replace(solve(problem), solver="good", status=Status.NUMERICAL_FAILURE, reason="it slipped", iterations=3)
-    bad = finished(problem, "bad", Point(beta=np.zeros(problem.m), alpha=np.zeros(problem.p)), Limits(1e-6), 0.0)
+    good = replace(
+        solve(problem),
+        solver="good",
+        status=Status.NUMERICAL_FAILURE,
+        reason="it slipped",
+        iterations=3,
+    )
+    bad = finished(
+        problem,
+        "bad",
+        Point(beta=np.zeros(problem.m), alpha=np.zeros(problem.p)),
+        Limits(1e-6),
+        0.0,
+    )
     bad = replace(bad, status=Status.TIME_LIMIT, reason="it was late", iterations=4)
     ran = [replace(SOLVERS["smo"], name=found.solver, function=lambda *_, found=found: found) for found in (good, bad)]
     monkeypatch.setattr("equimargin.solvers.registry._automatic", lambda problem: iter(ran))
@@ -316,7 +343,12 @@ importlib.reload(importlib.import_module(before.module))
 assert SOLVERS["tron"] is not before
 assert list(SOLVERS) == order
 """
-    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, timeout=HANG)
+    subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        timeout=HANG,
+    )
 
 
 @pytest.mark.parametrize("name", ["smo", "cutting_plane"])
@@ -341,7 +373,11 @@ except ValueError as refused:
     print(refused)
 """
     answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, timeout=HANG
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        timeout=HANG,
     )
     assert answer.stderr == ""
     assert answer.stdout.startswith("'tron' is registered already, by equimargin.solvers.newton.tron.")
@@ -401,7 +437,13 @@ def test_what_solve_does_not_need_is_imported_when_it_is_asked_for() -> None:
 
 
 def test_families_of_a_solver_may_be_a_list() -> None:
-    solver("listed", algorithm="none", families=["svm.soft"], needs=Needs(MarginProblem), reference=True)(lambda problem: problem.origin)
+    solver(
+        "listed",
+        algorithm="none",
+        families=["svm.soft"],
+        needs=Needs(MarginProblem),
+        reference=True,
+    )(lambda problem: problem.origin)
     try:
         assert SOLVERS["listed"].takes("svm.soft")
         assert SOLVERS["listed"].families == ("svm.soft",)
@@ -412,11 +454,25 @@ def test_families_of_a_solver_may_be_a_list() -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"families": "svm.soft"}, "wrong: families must be names of families, such as ('svm.soft',), not 'svm.soft'"),
-        ({"needs": MarginProblem}, "wrong: needs must be what the solver needs of a problem, such as Needs(MarginProblem), not "),
+        (
+            {"families": "svm.soft"},
+            "wrong: families must be names of families, such as ('svm.soft',), not 'svm.soft'",
+        ),
+        (
+            {"needs": MarginProblem},
+            "wrong: needs must be what the solver needs of a problem, such as Needs(MarginProblem), not ",
+        ),
     ],
 )
 def test_wrong_arguments_of_a_solver_are_sentences(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
-        solver("wrong", **{"algorithm": "none", "families": ("svm.soft",), "needs": Needs(MarginProblem), **wrong})
+        solver(
+            "wrong",
+            **{
+                "algorithm": "none",
+                "families": ("svm.soft",),
+                "needs": Needs(MarginProblem),
+                **wrong,
+            },
+        )
     assert "wrong" not in SOLVERS

@@ -26,7 +26,8 @@ def main() -> None:
     if sys.stdout is None:  # closed, as by >&-
         sys.exit(_unwritten(OSError(errno.EBADF, os.strerror(errno.EBADF))))
     try:
-        from equimargin.cli.app import main as run  # here, because an interrupt may come while this is imported
+        # here, because an interrupt may come while this is imported
+        from equimargin.cli.app import main as run
 
         run()
         status = 0

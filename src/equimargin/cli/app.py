@@ -64,7 +64,15 @@ def _version(asked: bool) -> None:
 
 def root(
     version: Annotated[
-        bool, typer.Option("--version", "-V", metavar="", help="Print the version.", callback=_version, is_eager=True)
+        bool,
+        typer.Option(
+            "--version",
+            "-V",
+            metavar="",
+            help="Print the version.",
+            callback=_version,
+            is_eager=True,
+        ),
     ] = False,
 ) -> None:
     """Solve the convex programs of max-margin learning in many ways, and prove how near the answers are."""
@@ -76,10 +84,25 @@ def _enter(command: Callable[..., None], **how: Any) -> None:
     Every paragraph of its help is one line, which the help wraps itself.
     """
     paragraphs = [" ".join(paragraph.split()) for paragraph in (getdoc(command) or "").split("\n\n")]
-    app.command(command.__name__.rstrip("_").replace("_", "-"), cls=OneCommand, help="\n\n".join(paragraphs), **how)(command)
+    app.command(
+        command.__name__.rstrip("_").replace("_", "-"),
+        cls=OneCommand,
+        help="\n\n".join(paragraphs),
+        **how,
+    )(command)
 
 
-FIRST: Sequence[Callable[..., None]] = (compare, audit, same, path, study, shrink, verify, list_, show)
+FIRST: Sequence[Callable[..., None]] = (
+    compare,
+    audit,
+    same,
+    path,
+    study,
+    shrink,
+    verify,
+    list_,
+    show,
+)
 """The commands that the help lists first."""
 FEW_NEED: Sequence[Callable[..., None]] = (graph, atlas, warm_up, check_claims)
 """The commands that the help lists under "More"."""
@@ -111,6 +134,7 @@ def main() -> None:
     """Run the command line."""
     keep_standard_output()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    atexit.register(gc.freeze)  # the system takes all memory back: a last look for garbage would take a tenth of a second
+    # the system takes all memory back: a last look for garbage would take a tenth of a second
+    atexit.register(gc.freeze)
     sys.unraisablehook = _send_again
     app()

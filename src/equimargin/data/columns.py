@@ -134,7 +134,10 @@ def table_of(columns: Columns, request: Request) -> Table:
         rest = [at for at in roles.features if at not in words]
         if not rest:
             raise DataError(f"{columns.where}: all feature columns hold words; encode them ({columns.option('categorical', 'one-hot')})")
-        roles, words = roles._replace(features=rest, dropped=sorted([*roles.dropped, *words])), set()
+        roles, words = (
+            roles._replace(features=rest, dropped=sorted([*roles.dropped, *words])),
+            set(),
+        )
     if request.categorical is not None:
         _check_names_of_words(columns, roles.features, words)
     notes = (*columns.notes, *_notes(columns, roles, request.missing))

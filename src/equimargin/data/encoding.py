@@ -28,7 +28,13 @@ class Encoded(NamedTuple):
     categories: tuple[str, ...]
 
 
-def encode(name: str, words: Sequence[str], gaps: NDArray[np.bool_], how: str, known: tuple[str, ...] | None) -> Encoded:
+def encode(
+    name: str,
+    words: Sequence[str],
+    gaps: NDArray[np.bool_],
+    how: str,
+    known: tuple[str, ...] | None,
+) -> Encoded:
     """Return a column of words as numbers.
 
     Parameters
@@ -59,6 +65,13 @@ def encode(name: str, words: Sequence[str], gaps: NDArray[np.bool_], how: str, k
     kinds: list[Any] = [list(categories)]
     encoder = OneHotEncoder(categories=kinds, sparse_output=False) if how == "one-hot" else OrdinalEncoder(categories=kinds)
     # A gap is encoded as the first category, but only until it becomes NaN.
-    X = np.asarray(encoder.fit_transform([[categories[0] if gap else word] for word, gap in zip(words, gaps, strict=True)]), np.float64)
+    X = np.asarray(
+        encoder.fit_transform([[categories[0] if gap else word] for word, gap in zip(words, gaps, strict=True)]),
+        np.float64,
+    )
     X[gaps] = np.nan
-    return Encoded(tuple(f"{name}={word}" for word in categories) if how == "one-hot" else (name,), X, categories)
+    return Encoded(
+        tuple(f"{name}={word}" for word in categories) if how == "one-hot" else (name,),
+        X,
+        categories,
+    )

@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations import REGISTRY, Kernel, MarginProblem, OneNormProblem, Problem, linear, polynomial
+from equimargin.formulations import (
+    REGISTRY,
+    Kernel,
+    MarginProblem,
+    OneNormProblem,
+    Problem,
+    linear,
+    polynomial,
+)
 from equimargin.formulations.numeric.arguments import choice, did_you_mean
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Tube

@@ -80,7 +80,16 @@ def test_two_functions_that_differ_exit_one_and_are_written(own: str, tmp_path: 
 
 
 def test_refute_without_weights_and_with_distinct_points_prints_such_an_instance() -> None:
-    status, output = run("refute", "rank.l1.primal", "rank.reduced", "--without", "weights", "--distinct", "--examples", "80")
+    status, output = run(
+        "refute",
+        "rank.l1.primal",
+        "rank.reduced",
+        "--without",
+        "weights",
+        "--distinct",
+        "--examples",
+        "80",
+    )
     assert status == 1
     assert "data = MarginProblem(X=array([[" in output
     assert "weights=" not in output

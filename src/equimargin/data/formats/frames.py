@@ -86,7 +86,8 @@ def _column(frame: Any, keys: list[Any], at: int) -> Any:
 
 
 def _entries(where: str, name: str, column: Any, dropped: bool) -> Entries:
-    if len(getattr(column, "shape", (0,))) > 1:  # what pandas answers for a name that two columns have
+    # what pandas answers for a name that two columns have
+    if len(getattr(column, "shape", (0,))) > 1:
         raise DataError(f"{where}: several columns are named {shown(name)}; rename all but one")
     values = np.asarray(column.to_numpy())
     to_list = getattr(column, "to_pylist", None) or getattr(column, "to_list", None)
@@ -104,7 +105,8 @@ def entries_of(where: str, name: str, values: NDArray[Any]) -> Entries:
     DataError : of a type that is neither numbers nor text.
     """
     if values.dtype.kind == "b" or values.dtype.kind == "f":
-        with np.errstate(over="ignore"):  # a long double beyond float64 becomes inf, which is refused later
+        # a long double beyond float64 becomes inf, which is refused later
+        with np.errstate(over="ignore"):
             return values.astype(np.float64)
     if values.dtype.kind in "iu":
         fits = not len(values) or int(values.max()) <= np.iinfo(np.int64).max

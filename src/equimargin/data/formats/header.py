@@ -38,11 +38,13 @@ def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | 
     if not labels and _are_years(values) and not any(all(map(_is_year, _numbers_below(column))) for column in numbers):
         return True
     if not names:
-        counted = len(values) > 1 and values in ([float(k + by) for k in range(len(values))] for by in (0, 1))  # as programs name columns
+        # as programs name columns
+        counted = len(values) > 1 and values in ([float(k + by) for k in range(len(values))] for by in (0, 1))
         missing = len(words) + len(numbers) < len(columns)
         if labels or missing or not ordered or any(len(set(column[1:])) == 1 for column in words):
             return False
-        if words and (counted or all(min(Counter(column[1:]).values()) > 1 for column in words)):  # the one word that stands once
+        # the one word that stands once
+        if words and (counted or all(min(Counter(column[1:]).values()) > 1 for column in words)):
             return True
         if not words and not counted and any(_within(column) for column in numbers):
             return False

@@ -81,7 +81,12 @@ def read_svmlight(file: File, request: Request) -> Table:
         _exact_labels(where, text, y),
         qid if queries else None,
         first=first,
-        origin=Origin(target_by="format", query="qid" if queries else None, notes=tuple(notes), numbered=numbered),
+        origin=Origin(
+            target_by="format",
+            query="qid" if queries else None,
+            notes=tuple(notes),
+            numbered=numbered,
+        ),
     )
 
 
