@@ -73,14 +73,20 @@ def from_estimator(
 
     Parameters
     ----------
-    estimator : not fitted, or a function that makes one for a problem. It is fitted to X and y of the problem, with the weights of the
-        rows where they are not all 1, and to the Gram matrix where its parameter `kernel` is
-        "precomputed". Read are `dual_coef_` with `support_`, else `coef_`, else `decision_function`
-        or `predict` at the points, with `intercept_`.
-    families : that it is for, such as ("svm.soft",); of SVC, SVR and LinearSVC they are known.
-    name : that it has in a comparison; that of its class, or of the function, if none is given.  algorithm : its method, in a clause.
-    linear : whether it has linear kernels only, as LinearSVC is known to have.
-    library
+    estimator : Any
+        Not fitted, or a function that makes one for a problem. It is fitted to X and y of the
+        problem, with the weights of the rows where they are not all 1, and to the Gram matrix where
+        its parameter `kernel` is "precomputed". Read are `dual_coef_` with `support_`, else
+        `coef_`, else `decision_function` or `predict` at the points, with `intercept_`.
+    families : Sequence[str]
+        Families that it is for, such as ("svm.soft",); of SVC, SVR and LinearSVC they are known.
+    name : str or None
+        Name that it has in a comparison; that of its class, or of the function, if none is given.
+    algorithm : str
+        Its method, a phrase.
+    linear : bool
+        Whether it has linear kernels only, as LinearSVC is known to have.
+    library : str
         Whose code computes; of SVC, SVR and LinearSVC it is known.
 
     Raises
@@ -109,8 +115,8 @@ def from_fit(fit: Callable[[Any, Array, float], Any], families: Sequence[str], n
     Parameters
     ----------
     fit : Callable[[Any, Array, float], Any]
-        Function of X (m, d), y (m,) and C. `params` of its result, or the result itself, are w (d,), or (1 +
-        d,) with the constant first, where `statsmodels.api.add_constant` puts it.
+        Function of X (m, d), y (m,) and C. `params` of its result, or the result itself, are
+        w (d,), or (1 + d,) with the constant first, where `statsmodels.api.add_constant` puts it.
     families : Sequence[str]
         Families that it is for, such as ("svm.soft",).
     name : str or None

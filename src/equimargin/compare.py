@@ -145,9 +145,17 @@ BEHIND_FEATURES = ("y",)
 class Allowance:
     """How long an answer may take.
 
-    seconds : of solving.  reason : what is said of an answer that is stopped then; empty for the usual word on a time limit.
-    left : seconds in which declaring and compiling count, too.  late : what is said of an answer that is stopped at their end.
-    compiling
+    Attributes
+    ----------
+    seconds : float
+        Seconds of solving.
+    reason : str
+        Reason of an answer that is stopped then; empty for the usual word on a time limit.
+    left : float
+        Seconds in which declaring and compiling count, too.
+    late : str
+        Reason of an answer that is stopped at their end.
+    compiling : float
         Seconds in which kernels of a specialised solver are compiled.
     """
 

@@ -59,35 +59,57 @@ def load(
 
     Parameters
     ----------
-    source : a name in BUNDLED, a path, "-" for standard input, or a frame of pandas, polars or pyarrow.  A plain string equal to a bundled
-        name means the bundled set, so that a stray file never changes a result; write "./xor" or
-        Path("xor") for a file of that name. Files may be compressed with gzip, bzip2 or xz.
-    task : "classification", "regression", "ranking" or "ordinal".  Default: that of the bundled set; for a file, ranking if it has
-        queries, classification if its target takes exactly two values, else regression; ordinal
-        where there are levels.  A target of one value has no default.
-    like : data to be joined by further rows: of its task, features and classes.  Columns of a table may come in another order, the
-        last features of a svmlight file may be absent, and of two classes one; options about tables
-        say nothing of what is no table. Missing entries are filled with the means of `like`.
-    preferences : pairs of rows that take the place of a target: a path or a frame with the columns preferred,other[,query][,weight]. They
-        name the rows by the data's column `id`, or by their numbers from 0 where it has none.
-        A target or weights that are recognised by name are then left out.
-    levels : the labels of an ordinal regression from the lowest to the highest; by default, of numbers, all that there are, ascending.
-    target, query, weight : the columns of a table with these roles, by name; by default those that bear one of the usual names (see
-        `equimargin.data.columns`), and the last one is the target.  An empty name for query or
-        weight: no column has that role.
-    drop : names of columns that are left out.
-    header : whether the first row of a text holds the names of the columns; by default what it looks like, which `Data.header` tells.
-        Without names, columns are "column 1", "column 2", ..., by their places.
-    sep : what separates the fields of a text: one character, "tab" or "whitespace"; by default what the first row shows.
-    decimal : the decimal point of a text, "." or ",".
-    missing : None refuses missing entries (empty, NA, N/A, nan, null, none, ?, - and ., in any column and any case); "drop" leaves their
-        rows out; "mean" gives features the mean of their column.
-    na : the words that stand for a missing entry in place of these, beside an empty entry: na="" keeps a class named "none".  A number
-        among them, such as -999, is compared as a number.
-    categorical : what becomes of columns that hold words alone: None refuses them; "one-hot" makes an indicator of every word, "codes" the
-        place of the word in alphabetical order, from 0, and "drop" leaves them out.
-    best : "lowest" where 1 is the best label of a ranking, as of places in a race; y then holds the highest label minus the labels, 0 for
-        the last place.  By default higher labels are better.
+    source : Any
+        A name in BUNDLED, a path, "-" for standard input, or a frame of pandas, polars or pyarrow.
+        A plain string equal to a bundled name means the bundled set, so that a stray file never
+        changes a result; write "./xor" or Path("xor") for a file of that name. Files may be
+        compressed with gzip, bzip2 or xz.
+    task : str or None
+        "classification", "regression", "ranking" or "ordinal".  Default: that of the bundled set;
+        for a file, ranking if it has queries, classification if its target takes exactly two
+        values, else regression; ordinal where there are levels.  A target of one value has no
+        default.
+    like : Data or None
+        Data to be joined by further rows: of its task, features and classes.  Columns of a table
+        may come in another order, the last features of a svmlight file may be absent, and of two
+        classes one; options about tables say nothing of what is no table. Missing entries are
+        filled with the means of `like`.
+    preferences : Any
+        Pairs of rows that take the place of a target: a path or a frame with the columns
+        preferred,other[,query][,weight]. They name the rows by the data's column `id`, or by their
+        numbers from 0 where it has none. A target or weights that are recognised by name are then
+        left out.
+    levels : Sequence[str | float] or None
+        The labels of an ordinal regression from the lowest to the highest; by default, of numbers,
+        all that there are, ascending.
+    target, query, weight
+        The columns of a table with these roles, by name; by default those that bear one of the
+        usual names (see `equimargin.data.columns`), and the last one is the target.  An empty name
+        for query or weight: no column has that role.
+    drop
+        Names of columns that are left out.
+    header
+        Whether the first row of a text holds the names of the columns; by default what it looks
+        like, which `Data.header` tells. Without names, columns are "column 1", "column 2", ..., by
+        their places.
+    sep
+        What separates the fields of a text: one character, "tab" or "whitespace"; by default what
+        the first row shows.
+    decimal
+        The decimal point of a text, "." or ",".
+    missing
+        None refuses missing entries (empty, NA, N/A, nan, null, none, ?, - and ., in any column and
+        any case); "drop" leaves their rows out; "mean" gives features the mean of their column.
+    na
+        The words that stand for a missing entry in place of these, beside an empty entry: na=""
+        keeps a class named "none".  A number among them, such as -999, is compared as a number.
+    categorical
+        What becomes of columns that hold words alone: None refuses them; "one-hot" makes an
+        indicator of every word, "codes" the place of the word in alphabetical order, from 0, and
+        "drop" leaves them out.
+    best
+        "lowest" where 1 is the best label of a ranking, as of places in a race; y then holds the
+        highest label minus the labels, 0 for the last place.  By default higher labels are better.
 
     Returns
     -------

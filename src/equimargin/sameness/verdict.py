@@ -59,8 +59,8 @@ class Difference:
     code : str
         Lines of Python that print them.
     certificates
-        Certificates of the two programs, as `equimargin verify` checks them; None where the checker does not
-        take one.
+        Certificates of the two programs, as `equimargin verify` checks them; None where the checker
+        does not take one.
     """
 
     data: Any = field(repr=False)

@@ -19,11 +19,16 @@ MIN_YEARS: Final = 3
 def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | None:
     """Tell names from data by what stands below them; None where that does not tell.
 
-    columns : the fields with the first row, decimal points for commas.  na : the words that stand for a missing entry.
-
     A word above numbers is a name.  A word that comes again below is a label.  Numbers are names
     (years, wavelengths, doses, places) only where they rise or fall from left to right. Years in
     equal steps are names above columns that hold other numbers than years.
+
+    Parameters
+    ----------
+    columns : sequence of tuple of str
+        The fields with the first row, decimal points for commas.
+    na : sequence of str
+        The words that stand for a missing entry.
     """
     numbers = [column for column in columns if is_finite(column[0])]
     words = [column for column in columns if not is_finite(column[0]) and column[0].lower() not in na]
