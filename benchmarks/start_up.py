@@ -43,9 +43,9 @@ FEATURES = 5
 QUERIES = 10
 """Queries of the ranking that has any."""
 FIRST_ANSWER = re.compile(r"\boptimum (in \[|at most )?-?\.?\d")
-"""What a line says in which something is proven of an optimum.
+"""Text of a line in which something is proven of an optimum.
 
-The line on one of which nothing is proven has no number behind the word.
+A line on an optimum of which nothing is proven has no number behind the word.
 """
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

@@ -423,9 +423,9 @@ def _no_answer_yet(*files: Path | None) -> Iterator[None]:
 
 
 def _followed(stream: Iterator[Comparison], screen: Screen) -> Comparison:
-    """The last of a stream of comparisons, each shown.
+    """Show every comparison of a stream, and return the last one.
 
-    The last that there was where an interrupt ends it.
+    Where an interrupt ends the stream, that is the last that there was.
     """
     with printed_apart():
         found = next(stream)

@@ -304,7 +304,7 @@ def _of_family(id: str) -> Iterator[str]:
 
 
 def _data_of(id: str) -> Iterator[str]:
-    """Data that a family from elsewhere takes, as a file of them may hold them.
+    """Yield lines on data of a user-defined family, as a file of them may hold them.
 
     Nothing where none can be drawn, or of other families.
     """

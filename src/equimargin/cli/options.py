@@ -406,9 +406,9 @@ class Variant:
             raise ValueError("--per-query: the data have no queries; name the column that has them (--query COLUMN), or leave it out")
 
     def arguments(self) -> dict[str, Any]:
-        """What the constructor of the task takes beside weights.
+        """Return the arguments of the constructor of the task, without the weights.
 
-        Not that there is no bias, which is a family of its own.
+        That there is no bias is not among them: that is a family of its own.
         """
         if self.bias is BiasName.PENALIZED:
             return {"bias": "penalized"}

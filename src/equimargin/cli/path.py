@@ -290,7 +290,7 @@ def _check_endings(plot: Path | None, save: Path | None) -> None:
 def _validation(source: str, training: Data, problem: Problem, metric: str, how: HowToRead, scale: bool) -> Data:
     """The rows of another file, in the features of the training rows, scaled as these are.
 
-    Refused where they are no use.
+    They are refused where they are no use.
     """
     from scipy.sparse import csr_array
 

@@ -65,7 +65,7 @@ LEAST_EIGENVALUE = 1e-14
 def drawn(**parameters: list[float]) -> Any:
     """Return a strategy of points of up to four levels.
 
-    Where there is a cost, half of them with weights.
+    Where there is a cost, half of them have weights.
     """
     from hypothesis import strategies as st
 

@@ -202,7 +202,7 @@ def proven_digits(interval: Interval) -> tuple[str, int]:
 def first_proof(family: Family, style: Style) -> list[str]:
     """A line on an optimum that is proven while others are still to be asked.
 
-    Set in, so that nobody takes it for the head of a block.
+    It is indented, so that it is not taken for the head of a block.
     """
     return style.wrapped(f"{family.id}: {optimum(family).partition(' (')[0]}; asking other solvers", INDENT)
 
@@ -254,7 +254,7 @@ def standing(family: Family, missing: int, ended: bool) -> str:
 def _head(family: Family, standing: str, style: Style) -> list[str]:
     """The family, its optimum, and at the right edge how it stands.
 
-    On several lines where it is too long for one.
+    It takes several lines where it is too long for one.
     """
     said = optimum(family) if family.judgements else ""
     line = f"{family.id:<{style.names - 1}} {said}"
@@ -413,9 +413,9 @@ def _together(names: Sequence[str]) -> str:
 
 
 def skips(families: Sequence[Family], left_out: Sequence[str]) -> list[str]:
-    """Every reason to skip, once, with who was skipped and in which families.
+    """Return every reason to skip, once, with who was skipped and in which families.
 
-    Then what was not even planned.
+    What was not even planned comes last.
     """
     return [*_skipped(families), *left_out]
 

@@ -1,6 +1,6 @@
 """Findings made small: the same kind of finding by the same solver, on less.
 
-As Python that runs and as JSON that is read again.
+They come as Python that runs and as JSON that is read again.
 """
 
 from __future__ import annotations

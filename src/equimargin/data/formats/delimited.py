@@ -100,7 +100,7 @@ def _asked_separator(where: str, sep: str | None, decimal: str) -> str | None:
 def _seen_separator(text: str, decimal: str) -> str:
     """The mark that the first line with any mark holds most often.
 
-    White space where the only mark is the decimal comma.
+    It is white space where the only mark is the decimal comma.
     """
     marks = [mark for mark in ",\t;" if mark != decimal]
     for line in io.StringIO(text, newline=None):
