@@ -2,12 +2,15 @@
 
     python benchmarks/leaderboard.py [--quick] [--only TEXT] [--points 2000] [--packages NAME ...] [--seconds 10] [--runs FOLDER]
 
-Every package of `benchmarks/trust/packages.toml` that is installed solves the problems that it takes, at three tolerances of its own, on
-one processor and one thread, in a process of its own with limits of time and memory. The model is read, its objective recomputed with every
-rounding counted, and set against the proven interval of the optimum. Neither the status nor the objective that a package prints is
-believed; where one of them cannot be true, the page says so. All figures go to build/leaderboard.json, the page and its picture to docs/.
-With `--runs FOLDER` a command that was ended goes on where it was: give it the same folder again.
-A package that fails everywhere, and a machine on which others are at work (`trust/load.py`), end the command without a page.
+Every package of `benchmarks/trust/packages.toml` that is installed solves the problems that it
+takes, at three tolerances of its own, on one processor and one thread, in a process of its own with
+limits of time and memory. The model is read, its objective recomputed with every rounding counted,
+and set against the proven interval of the optimum. Neither the status nor the objective that a
+package prints is believed; where one of them cannot be true, the page says so. All figures go to
+build/leaderboard.json, the page and its picture to docs/. With `--runs FOLDER` a command that was
+ended goes on where it was: give it the same folder again.
+A package that fails everywhere, and a machine on which others are at work (`trust/load.py`), end
+the command without a page.
 """
 
 from __future__ import annotations

@@ -2,11 +2,13 @@
 
     python benchmarks/scaling.py [--sizes 3] [--page docs]
 
-Kernel machines are C-SVC, RBF, C = 1, on the clusters of `svm.py` with 20 features; the peers run at their default tolerance, and ours is
-asked for the gap that scikit-learn's model has at that size. Rankings are all pairs of one query with a linear kernel and a squared hinge,
-to 1e-6, each size in a process of its own; TRON, of document K, is this package's, and "proof" is what the proven interval takes besides.
-All on one processor; a side that took more than LIMIT seconds is not asked for the next size. An exponent is the slope of a line through
-the logarithms. The table is also written to build/scaling.json, and the page `scaling.md` with its picture to docs/.
+Kernel machines are C-SVC, RBF, C = 1, on the clusters of `svm.py` with 20 features; the peers run
+at their default tolerance, and ours to the gap that scikit-learn's model has at that size. Rankings
+are all pairs of one query with a linear kernel and a squared hinge, to 1e-6, each size in a process
+of its own; TRON, of document K, is this package's, and "proof" is what the proven interval takes
+besides. All on one processor; a side that took more than LIMIT seconds is not asked for the next
+size. An exponent is the slope of a line through the logarithms. The table is also written to
+build/scaling.json, and the page `scaling.md` with its picture to docs/.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ KERNEL_SIZES = (1000, 2000, 5000, 10_000, 20_000, 40_000)
 RANKING_SIZES = (100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000)
 FEATURES = 20
 LONGEST = 3600.0
-"""Seconds, of the clock, after which the process of one side has died without a word."""
+"""Time limit of one side, in seconds of the clock; its process has crashed by then."""
 LIMIT = 60.0
 """CPU seconds of a run after which its side is not asked for larger sizes."""
 SHORT, REPEATS = 1.0, 3
@@ -142,7 +144,10 @@ def kernel_machines(sizes: tuple[int, ...]) -> Iterator[Measured]:
 
 
 def ranked(n: int, solver: str) -> list[Measured]:
-    """A ranking of n points, in this process, which compiles on a small one before; data are drawn before the clock starts."""
+    """A ranking of n points, in this process, which compiles on a small one before.
+
+    Data are drawn before the clock starts.
+    """
     with threadpool_limits(1):
         for size in (WARM_UP, n):
             drawn = ranking.many(size, "real")
@@ -167,7 +172,8 @@ def _same(data: ranking.Data) -> ranking.Data:
 def most_memory() -> float:
     """The most memory that this process has held, in GB.
 
-    Linux keeps it in a file. `getrusage` would count what the parent held when it started this process.
+    Linux keeps it in a file. `getrusage` would count what the parent held when it started this
+    process.
     """
     status = Path("/proc/self/status")
     if not status.exists():
@@ -258,6 +264,7 @@ def main() -> None:
         print(f"{work}: " + ", ".join(f"{side} n^{exponent(points):.2f}" for side, points in sides.items()))
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps([asdict(one) for one in found], indent=1) + "\n", encoding="utf-8")
+    # The figures are kept above; a loaded machine ends the command here, without a page.
     refuse_load(sum(one.seconds for one in found), sum(one.wall for one in found), "run this again when nobody else is at work")
     draw(found, arguments.page / PICTURE)
     (arguments.page / NAME).write_text(page(found, [package for package in packages() if package.present]), encoding="utf-8")

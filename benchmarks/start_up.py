@@ -1,4 +1,7 @@
-"""Seconds of processes that a person starts: first commands and solves, comparisons until their first answer, a `solve` by each solver.
+"""Seconds of the processes that a user starts.
+
+These are first commands and solves, comparisons until their first answer, and a `solve` by each
+solver.
 
     python benchmarks/start_up.py --first       what a newcomer runs, each from an empty cache: CPU seconds of up to three runs
     python benchmarks/start_up.py               comparisons, warm and cold
@@ -7,11 +10,13 @@
     python benchmarks/start_up.py --solves      the first solve of a process by each solver, cold and warm, on one thread
     python benchmarks/start_up.py --kernels smo CPU seconds of each function that a first solve by one solver compiles
 
-The files and the problems have 200 rows of 5 features, made from a fixed seed. A warm process finds its kernels compiled by an earlier
-one, a cold one finds none. CPU seconds are those of the whole process; wall seconds depend on who else wants the cores. The first answer is
-the first line that says what is proven of an optimum. A comparison that does not agree ends the table. Threads of comparisons are as many
-as a person has who sets nothing, and Python keeps its byte code as it does for them: not writing any costs 0.4 s of CPU time in every
-process. Backends run into limits of the clock: CPU times are comparable on a quiet machine only.
+The files and the problems have 200 rows of 5 features, made from a fixed seed. A warm process finds
+its kernels compiled by an earlier one, a cold one finds none. CPU seconds are those of the whole
+process; wall seconds depend on who else wants the cores. The first answer is the first line that
+says what is proven of an optimum. A comparison that does not agree ends the table. Threads of
+comparisons are as many as a person has who sets nothing, and Python keeps its byte code as it does
+for them: not writing any costs 0.4 s of CPU time in every process. Backends run into limits of the
+clock: CPU times are comparable on a quiet machine only.
 """
 
 from __future__ import annotations
@@ -38,7 +43,10 @@ FEATURES = 5
 QUERIES = 10
 """Queries of the ranking that has any."""
 FIRST_ANSWER = re.compile(r"\boptimum (in \[|at most )?-?\.?\d")
-"""What a line says in which something is proven of an optimum; the line on one of which nothing is proven has no number behind the word."""
+"""Text of a line in which something is proven of an optimum.
+
+A line on an optimum of which nothing is proven has no number behind the word.
+"""
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """What keeps linear algebra to one thread."""
@@ -276,7 +284,7 @@ def table_of_first_runs() -> None:
 
 
 def cpu_seconds(arguments: list[str], cache: str) -> float:
-    """CPU seconds of one process of Python with these arguments."""
+    """Return the CPU seconds of one process of Python with these arguments."""
     process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, env=environment(cache))
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

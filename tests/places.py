@@ -7,10 +7,16 @@ from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
-"""Public data sets that do not ship with the project; what needs them is skipped with a reason where the folder is missing."""
+"""Public data sets that do not ship with the project.
+
+What needs them is skipped with a reason where the folder is missing.
+"""
 
 HANG = 600.0
-"""Seconds, of the clock, after which another process will never say what is waited for, however busy the machine."""
+"""Time limit of waiting for another process, in seconds of the clock.
+
+After that the process will never say what is waited for, however busy the machine.
+"""
 
 ALL_TESTS = "not mutants and not benchmark"
 """The expression of pytest for the tests of `make check-all`."""
@@ -23,7 +29,10 @@ def example(name: str) -> ModuleType:
 
 
 def experiment(name: str) -> ModuleType:
-    """An experiment of a document by its name; what the experiments share lies beside it, where a command would find it."""
+    """An experiment of a document by its name.
+
+    What the experiments share lies beside it, where a command would find it.
+    """
     folder = str(ROOT / "examples" / "documents")
     if folder not in sys.path:
         sys.path.append(folder)

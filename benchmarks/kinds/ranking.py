@@ -2,18 +2,23 @@
 
     python benchmarks/kinds/ranking.py [--quick] [--only TEXT] [--data DIR] [--json FILE]
 
-Our side builds the problem and solves it through the public `solve` with a target as its tolerance, which its gap reaches. Its peers may
-stop as soon as their suboptimality is small enough, and ratios are over our solver "stopped" alike: those of this package where their
-callback hears of that value, CLARABEL (on the declared primal) and scikit-learn's LinearSVC (on the difference vectors, formed
-before, every other with its sign and its label flipped) at the loosest tolerance and the fewest iterations that reach it. Suboptimalities
-are measured outside of the clock, from a proven lower bound: of a run at 1e-9 where there are peers, of our own run otherwise. All sides
-run in turn (A B A B) in one process; a figure is the median of their CPU times after a run each to warm up, which is the only one of a side
-that is slow. A peer that has not reached the target after its time limit, or does not take the problem, is a line all the same: its ratio
-is then a lower bound, marked ">", and what is asked for is OPEN where that bound is too low. SHORT is what is missed. Ratios of RBF rows
-are of Gram products, ours to a proven 1e-6 and tron's to 1e-3: two for each product with its Hessian, and one for each function it tries.
+Our side builds the problem and solves it through the public `solve` with a target as its tolerance,
+which its gap reaches. Its peers may stop as soon as their suboptimality is small enough, and ratios
+are over our solver "stopped" alike: those of this package where their callback hears of that value,
+CLARABEL (on the declared primal) and scikit-learn's LinearSVC (on the difference vectors, formed
+before, every other with its sign and its label flipped) at the loosest tolerance and the fewest
+iterations that reach it. Suboptimalities are measured outside of the clock, from a proven lower
+bound: of a run at 1e-9 where there are peers, of our own run otherwise. All sides run in turn (A B
+A B) in one process; a figure is the median of their CPU times after a run each to warm up, which is
+the only one of a side that is slow. A peer that has not reached the target after its time limit, or
+does not take the problem, is a line all the same: its ratio is then a lower bound, marked ">", and
+what is asked for is OPEN where that bound is too low. SHORT is what is missed. Ratios of RBF rows
+are of Gram products, ours to a proven 1e-6 and tron's to 1e-3: two for each product with its
+Hessian, and one for each function it tries.
 
-"proof" is what the proven interval costs after `solve`; "width" is its relative width. A row that is alone has a process of its own, whose
-peak memory, data included, is shown. Rows of files that are not in DIR (mq2008/S1.txt to S3.txt, LETOR 4.0) are left out with a sentence.
+"proof" is what the proven interval costs after `solve`; "width" is its relative width. A row that
+is alone has a process of its own, whose peak memory, data included, is shown. Rows of files that
+are not in DIR (mq2008/S1.txt to S3.txt, LETOR 4.0) are left out with a sentence.
 """
 
 from __future__ import annotations
@@ -61,7 +66,7 @@ REFERENCE, PATIENCE = 1e-9, 60.0
 REPEATS, SLOW = 3, 4.0
 """Runs of either side, and CPU seconds from which on the first of ours is not repeated."""
 LONGEST = 3600.0
-"""Seconds, of the clock, after which the process of a row has died without a word."""
+"""Time limit of a row, in seconds of the clock; its process has crashed by then."""
 LIMIT, QUICK_LIMIT, SHARE = 10.0, 1.0, 0.2
 """Seconds after which a peer is not waited for any longer, and the share of them from which on its first run is not repeated."""
 OURS = "ours"
@@ -73,8 +78,16 @@ DIFFERENCES = 100_000
 class Target:
     """An accuracy and what is asked for at it.
 
-    tol : relative suboptimality.  within : CPU seconds of our side.  proven : whether these are to hold with the proof, of that width.
-    ratios : how many times the CPU seconds, or Gram products, of ours a peer must take.
+    Attributes
+    ----------
+    tol : float
+        Relative suboptimality.
+    within : float
+        CPU seconds of our side.
+    proven : bool
+        Whether these are to hold with the proof, of that width.
+    ratios : Mapping[str, float]
+        How many times the CPU seconds, or Gram products, of ours a peer must take.
     """
 
     tol: float
@@ -121,9 +134,24 @@ class Row:
 class Line:
     """A line of the table: one side of a row at one target.
 
-    seconds : CPU, building included.  proof : CPU of the interval of relative width `width`.  memory : GB at most, `room` what it may be.
-    products : with the Gram matrix.  ratio : the peer's seconds, or products, over ours.
-    reached : whether the target was.  value : of the objective.  met : whether all that is asked for holds.
+    Attributes
+    ----------
+    seconds : float
+        CPU seconds, building included.
+    proof : float or None
+        CPU seconds of the interval of relative width `width`.
+    memory : float or None
+        Peak memory in GB; `room` is what it may be.
+    products : int or None
+        Number of products with the Gram matrix.
+    ratio : float or None
+        The peer's seconds, or products, over ours.
+    reached : bool
+        Whether the target was reached.
+    value : float or None
+        Value of the objective.
+    met : bool
+        Whether all that is asked for holds.
     """
 
     row: str
@@ -305,7 +333,14 @@ def refusal(side: str, problem: MarginProblem) -> Refusal | str | None:
 def efforts(side: str, row: Row, problem: MarginProblem, tol: float, lower: float, limit: float) -> Iterator[Run]:
     """A peer's runs, each with more effort than the one before.
 
-    problem : the row's, for what a peer is given outside of the clock.  lower : bound of its optimum.  limit : seconds.
+    Parameters
+    ----------
+    problem : MarginProblem
+        The row's problem, for what a peer is given outside of the clock.
+    lower : float
+        Bound of its optimum.
+    limit : float
+        Time limit in seconds.
     """
     if side == "CLARABEL":
         for factor in (100.0, 10.0, 1.0):

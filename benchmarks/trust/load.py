@@ -1,7 +1,8 @@
 """The load by others: times of a loaded machine are not published.
 
-A fit computes in one thread that is bound to one processor. What the clock on the wall says beyond its CPU seconds is time in which it
-waited for its processor, because others had it. The measure is the share of the wall time of all fits that went by in waiting.
+A fit computes in one thread that is bound to one processor. What the clock on the wall says beyond
+its CPU seconds is time in which it waited for its processor, because others had it. The measure is
+the share of the wall time of all fits that went by in waiting.
 """
 
 from __future__ import annotations

@@ -58,11 +58,28 @@ class Package:
 class Run:
     """What came of a package on an instance at a tolerance.
 
-    rough : whether it is the package's loosest tolerance.  file : of its model.  seconds : of CPU, None where it failed.
-    done, claimed, dual : what it says (see `fits.Model`).
-    wall : seconds of the same fit on the wall.
-    failure : why there is no model.
-    said : the end of what was written to standard error then.
+    Attributes
+    ----------
+    package : str
+        Its name.
+    instance : Instance
+        What is solved.
+    tolerance : float
+        Tolerance of the package.
+    rough : bool
+        Whether it is the package's loosest tolerance.
+    file : Path
+        File of its model.
+    seconds : float or None
+        CPU seconds of the fit; None where it failed.
+    done, claimed, dual
+        What it says (see `fits.Model`).
+    wall : float
+        Seconds of the same fit on the wall.
+    failure : str
+        Why there is no model.
+    said : str
+        The end of what was written to standard error then.
     """
 
     package: str
@@ -111,10 +128,18 @@ class Worker:
         if self.process is None:
             paths = [str(HERE.parent), str(HERE.parents[1] / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
             environment = os.environ | ONE_THREAD | {"PYTHONPATH": os.pathsep.join(paths)}
-            pipe = subprocess.PIPE  # without a buffer, in which a line could lie that `select` does not see
+            # without a buffer, in which a line could lie that `select` does not see
+            pipe = subprocess.PIPE
             self.errors.seek(0)
             self.errors.truncate()
-            self.process = subprocess.Popen(self.command, env=environment, stdin=pipe, stdout=pipe, stderr=self.errors, bufsize=0)
+            self.process = subprocess.Popen(
+                self.command,
+                env=environment,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=self.errors,
+                bufsize=0,
+            )
         return self.process
 
     def asked(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -188,7 +213,9 @@ def ended(status: int) -> str:
 
 
 def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float, processor: int) -> Iterator[Run]:
-    """All runs of a package, the loosest tolerance first; one that failed is not tried at a tighter tolerance.
+    """All runs of a package, the loosest tolerance first.
+
+    One that failed is not tried at a tighter tolerance.
 
     folder : of models and answers. What was answered there before is not asked again, if the answer `is_sound`. Crashes, and fits that
     waited for their processor, are not kept: they say more of the machine than of the package.
@@ -210,7 +237,16 @@ def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float,
                 request |= {"tolerance": tolerance, "file": str(file), "seconds": seconds}
                 answer = failed or answered(worker, request)
                 failed = answer if "failure" in answer else {}
-                found.append(Run(package.name, instance, tolerance, tolerance == package.tolerances[0], file, **answer))
+                found.append(
+                    Run(
+                        package.name,
+                        instance,
+                        tolerance,
+                        tolerance == package.tolerances[0],
+                        file,
+                        **answer,
+                    )
+                )
                 yield found[-1]
     if found and all(run.failure for run in found):
         raise Broken(f"{package.name}: all {len(found)} runs failed, the last one because {found[-1].failure!r}; {said(found[-1])}")

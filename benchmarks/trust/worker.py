@@ -2,9 +2,10 @@
 
     python worker.py PROCESSOR GIGABYTES
 
-Each line of its input is a request in JSON. It is answered by two lines: one as soon as the data are read and a small fit is done, and
-then the CPU seconds and what the package says, or why it failed, whose traceback is on standard error. The model is written to a file.
-Whoever asks watches the time: a timer of the system in this process would make its clock of CPU time coarse.
+Each line of its input is a request in JSON. It is answered by two lines: one as soon as the data
+are read and a small fit is done, and then the CPU seconds and what the package says, or why it
+failed, whose traceback is on standard error. The model is written to a file. Whoever asks watches
+the time: a timer of the system in this process would make its clock of CPU time coarse.
 """
 
 from __future__ import annotations
@@ -75,7 +76,10 @@ def fitted(fit: Fit) -> tuple[Timed, Model]:
 
 
 def warm_up(request: dict[str, Any], warm: set[tuple[str, ...]]) -> None:
-    """Fit a few points, unless this process has already fitted some of this kind of problem; `warm` are those kinds."""
+    """Fit a few points, unless this process has already fitted some of this kind of problem.
+
+    `warm` are those kinds.
+    """
     instance = Instance(**request["instance"])
     kind = (instance.problem, instance.data)
     if kind not in warm:

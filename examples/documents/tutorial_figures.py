@@ -253,7 +253,8 @@ def main(full: bool = False, data: Path = DATA) -> Report:
     """All four figures; `data` is not read, because all points are drawn."""
     size = FULL if full else SMALL
     for machine, kind in product(MACHINES, KINDS):
-        trained(machine, draw(0, size.points[-1], kind), size.costs, size.seconds)  # compiles all that the timed runs need
+        # compiles all that the timed runs need
+        trained(machine, draw(0, size.points[-1], kind), size.costs, size.seconds)
     found, noisy = compared(size), disturbed(size)
     return Report([*lines(found, noisy), *varied(size)], list(outcomes(found, noisy, size)), picture(found, noisy, size))
 

@@ -1,18 +1,21 @@
 """Programs of others as solvers: scikit-learn's estimators, LIBSVM, LIBLINEAR, and functions in the manner of statsmodels.
 
-Each function here returns a `Solver`, which `compare`, `solve` and `equimargin.testing.check_solver` take as it is:
+Each function here returns a `Solver`, which `compare`, `solve` and
+`equimargin.testing.check_solver` take as it is:
 
     from sklearn.svm import SVC
     compare(problem, solvers=["*", libsvm(), from_estimator(SVC(kernel="linear", C=10.0), name="SVC at its own tolerance")])
 
-A program gets the data of the problem. Its cost, its kernel and its tolerance are its own affair: an estimator is taken as it is, and one
-that is made for another C solves another problem, as the comparison shows. Where they are to follow the problem, a function that makes an
-estimator for a problem takes the place of the estimator:
+A program gets the data of the problem. Its cost, its kernel and its tolerance are its own affair:
+an estimator is taken as it is, and one that is made for another C solves another problem, as the
+comparison shows. Where they are to follow the problem, a function that makes an estimator for a
+problem takes the place of the estimator:
 
     from_estimator(lambda problem: SVC(kernel="precomputed", C=problem.C, tol=1e-9), families=("svm.soft",))
 
-What a program hands back is completed and judged like any other point. It is a reference: "auto" never chooses it. No limit of time ends it
-from outside: its own parameters, such as `max_iter`, are what stops it.
+What a program hands back is completed and judged like any other point. It is a reference: "auto"
+never chooses it. No limit of time ends it from outside: its own parameters, such as `max_iter`, are
+what stops it.
 """
 
 from __future__ import annotations
@@ -40,7 +43,10 @@ FAMILIES_OF: Mapping[str, Callable[[Any], tuple[str, ...]]] = {
     "SVR": lambda svr: ("svr.l1",),
     "LinearSVC": lambda svc: ("svm.nobias",) if svc.loss == "hinge" else ("svm.nobias_l2",),
 }
-"""The families of scikit-learn's estimators whose problems are ours; LinearSVC has a penalised bias or none."""
+"""The families of scikit-learn's estimators whose problems are ours.
+
+LinearSVC has a penalised bias or none.
+"""
 KNOWING_W_ALONE = ("LinearSVC",)
 """Those of them that have linear kernels only."""
 LIBRARIES_OF = {"SVC": "LIBSVM", "SVR": "LIBSVM", "LinearSVC": "LIBLINEAR"}
@@ -67,13 +73,21 @@ def from_estimator(
 
     Parameters
     ----------
-    estimator : not fitted, or a function that makes one for a problem. It is fitted to X and y of the problem, with the weights of the
-        rows where they are not all 1, and to the Gram matrix where its parameter `kernel` is "precomputed". Read are `dual_coef_` with
-        `support_`, else `coef_`, else `decision_function` or `predict` at the points, with `intercept_`.
-    families : that it is for, such as ("svm.soft",); of SVC, SVR and LinearSVC they are known.
-    name : that it has in a comparison; that of its class, or of the function, if none is given.  algorithm : its method, in a clause.
-    linear : whether it has linear kernels only, as LinearSVC is known to have.
-    library : whose code computes; of SVC, SVR and LinearSVC it is known.
+    estimator : Any
+        Not fitted, or a function that makes one for a problem. It is fitted to X and y of the
+        problem, with the weights of the rows where they are not all 1, and to the Gram matrix where
+        its parameter `kernel` is "precomputed". Read are `dual_coef_` with `support_`, else
+        `coef_`, else `decision_function` or `predict` at the points, with `intercept_`.
+    families : Sequence[str]
+        Families that it is for, such as ("svm.soft",); of SVC, SVR and LinearSVC they are known.
+    name : str or None
+        Name that it has in a comparison; that of its class, or of the function, if none is given.
+    algorithm : str
+        Its method, a phrase.
+    linear : bool
+        Whether it has linear kernels only, as LinearSVC is known to have.
+    library : str
+        Whose code computes; of SVC, SVR and LinearSVC it is known.
 
     Raises
     ------
@@ -100,9 +114,13 @@ def from_fit(fit: Callable[[Any, Array, float], Any], families: Sequence[str], n
 
     Parameters
     ----------
-    fit : of X (m, d), y (m,) and C. `params` of its result, or the result itself, are w (d,), or (1 + d,) with the constant first, where
-        `statsmodels.api.add_constant` puts it.
-    families : that it is for, such as ("svm.soft",).  name : that it has in a comparison; that of the function if none is given.
+    fit : Callable[[Any, Array, float], Any]
+        Function of X (m, d), y (m,) and C. `params` of its result, or the result itself, are
+        w (d,), or (1 + d,) with the constant first, where `statsmodels.api.add_constant` puts it.
+    families : Sequence[str]
+        Families that it is for, such as ("svm.soft",).
+    name : str or None
+        Name that it has in a comparison; that of the function if none is given.
     """
 
     def run(problem: MarginProblem) -> Any:
@@ -117,11 +135,15 @@ def from_fit(fit: Callable[[Any, Array, float], Any], families: Sequence[str], n
 def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
     """LIBSVM by its own Python interface (`libsvm.svmutil`) where that is installed, else the copy of it in scikit-learn.
 
-    LIBSVM keeps kernel values in single precision: where these span many digits, as of a polynomial kernel, its answer has fewer.
+    LIBSVM keeps kernel values in single precision: where these span many digits, as of a polynomial
+    kernel, its answer has fewer.
 
     Parameters
     ----------
-    tol : by how much its optimality conditions may be violated, LIBSVM's -e.  name : that it has in a comparison.
+    tol : float
+        Largest violation of its optimality conditions, LIBSVM's -e.
+    name : str
+        Name that it has in a comparison.
 
     Source: C.-C. Chang and C.-J. Lin, LIBSVM: a library for support vector machines, 2011.
     """
@@ -148,9 +170,13 @@ def liblinear(tol: float = 1e-9, name: str = "liblinear") -> Solver:
 
     Parameters
     ----------
-    tol : by how much its optimality conditions may be violated, LIBLINEAR's -e.  name : that it has in a comparison.
+    tol : float
+        Largest violation of its optimality conditions, LIBLINEAR's -e.
+    name : str
+        Name that it has in a comparison.
 
-    Source: R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang and C.-J. Lin, LIBLINEAR: a library for large linear classification, 2008.
+    Source: R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang and C.-J. Lin, LIBLINEAR: a library for
+    large linear classification, 2008.
     """
     families = ("svm.nobias", "svm.nobias_l2")
     try:
@@ -239,7 +265,10 @@ def _saved(save: Callable[[str, Any], object], model: Any) -> Model:
 
 
 def _fitted(name: str, model: Any, problem: MarginProblem, limits: Limits) -> Solution:
-    """The solution that a model is when it has been fitted to the problem's data; one that warns that it did not converge is at a limit."""
+    """The solution that a model is when it has been fitted to the problem's data.
+
+    One that warns that it did not converge is at a limit.
+    """
     from sklearn.exceptions import ConvergenceWarning
 
     started, kept = time.perf_counter(), _kept(problem)

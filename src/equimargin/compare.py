@@ -1,13 +1,16 @@
 """Comparisons of formulations and solvers on a user's own problem: every answer is judged as it comes, and every family gets a verdict.
 
-The solver that `solve` would choose goes first in every family, because an optimum is proven soonest by it, and then one declaration of
-each: verdicts need no more. Then come all others, family by family: its declarations by the same backend, its other solvers, its
-declarations by the other backends, solvers that are there to be compared with, and the controls. Once the optimum of a family is proven,
-as far as answers are compared with it, none may take much longer than what has proven it, and a backend that did is not asked for what
-others have answered. Once its verdict stands, its further answers share what is left of the CPU time that a comparison may take.
+The solver that `solve` would choose goes first in every family, because an optimum is proven
+soonest by it, and then one declaration of each: verdicts need no more. Then come all others, family
+by family: its declarations by the same backend, its other solvers, its declarations by the other
+backends, solvers that are there to be compared with, and the controls. Once the optimum of a family
+is proven, as far as answers are compared with it, none may take much longer than what has proven
+it, and a backend that did is not asked for what others have answered. Once its verdict stands, its
+further answers share what is left of the CPU time that a comparison may take.
 
-Small problems run kernels as Python. Kernels that a verdict waits for are compiled whatever that takes. All others are compiled in what
-these leave of a few seconds: a solver whose code would take longer waits until `equimargin warm-up` has compiled it.
+Small problems run kernels as Python. Kernels that a verdict waits for are compiled whatever that
+takes. All others are compiled in what these leave of a few seconds: a solver whose code would take
+longer waits until `equimargin warm-up` has compiled it.
 """
 
 from __future__ import annotations
@@ -52,22 +55,26 @@ ALLOWED_RATIO = 20.0
 """Multiple of the slowest answer that agreed when the optimum was proven: a backend may take as long as that."""
 TOGETHER = 7.0
 """CPU seconds that all answers of a comparison may take, beside kernels that are compiled, as long as no verdict waits for any of them.
-With the start of Python, libraries and kernels that are loaded, it is less than ten seconds: the answers so far have said what there is to
-say, and nobody waits longer for others who say it, too."""
+With the start of Python, libraries and kernels that are loaded, it is less than ten seconds: the
+answers so far have said what there is to say, and nobody waits longer for others who say it, too.
+"""
 LAST_ALLOWANCE = 0.5
 """CPU seconds that an answer may take, once it is begun, however little its family has left: less would stop most of them for nothing."""
 STOPPED = "stopped"
-"""What every reason begins with that tells of an answer which was stopped for another reason than the time limit of one answer."""
+"""Opening of the reason of an answer stopped otherwise than by the time limit of one answer."""
 OVER = f"the family agrees, and its share of {TOGETHER:g} s of CPU time for further answers is over"
-"""Why answers are stopped or not begun once nobody's verdict waits for them."""
+"""Reason why answers are stopped or not begun once no verdict waits for them."""
 STOPPED_TOGETHER = f"{STOPPED}: {OVER} (--patient waits)"
 """What is said of an answer that takes what its family has left."""
 NOT_BEGUN = f"{OVER}; --patient runs them"
 """What is said of the answers that are not begun then."""
 COMPILED_AT_ONCE = 3.0
-"""Seconds of compiling that a comparison does not go beyond, except for kernels that a verdict waits for."""
+"""Maximum compilation time of a comparison, in seconds; kernels of a pending verdict are exempt."""
 NOT_COMPILED = "its code is not compiled yet; type `equimargin warm-up`, once, and compare again"
-"""What is said of a solver whose code would take longer than that; a kernel would be taken for one of the problem."""
+"""Reason for a solver whose code would take longer than that.
+
+It says code, because a kernel would be taken for one of the problem.
+"""
 OUT_OF_TIME = "stopped as the total time was over"
 """What is said of the answer that was at work then."""
 LIBRARIES_OF_LINEAR_PROGRAMS = ("highspy", "scipy.linalg")
@@ -79,20 +86,37 @@ SHORTEST_LIMIT = 0.01
 class HowToCompare(HowToPose, total=False):
     """What `compare` compares, how it goes about its work, and what belongs to X where arrays are compared, as keyword arguments.
 
-    formulations, solvers : names or patterns with * and ?. Families without a chosen formulation are left out where others have one.
-        A backend that is weak on a kind of program (OSQP on linear, HIGHS on quadratic
-        ones) takes part there only if it is asked for by its full name. A solver may also be handed in itself, entered or not: any
-        `Solver`, such as those of `equimargin.adapters`; `["*", mine]` compares it with all others.
-    tol : relative accuracy asked of every solver, 1e-8 by default.  agree_tol : relative tolerance of the referee, 1e-6 by default.
-    time_limit : seconds an answer, and the proof of an optimum of one's own formulation, 60 by default.
-    total_time : seconds in all, None for any; what there is then is the result.
-        A step that is at work, such as a proof or the compilation of a kernel, is waited for; the compilation of a declaration is not.
-    patient : whether all answers are waited for: backends may go on to the time limit although the optimum is proven, and answers are
-        begun that no verdict waits for, however long the comparison has taken.
-    jobs : processes; -1 is all cores. Above 1, formulations and solvers of one's own must be entered by modules that other processes can
-        import; the answers of those that are not are failed ones, and say so.
-    include_controls : also declare the formulations that are wrong on purpose.
-    y : (m,) labels, targets or relevances of the rows of X; beside it task, qid, C, kernel and epsilon, as in `families_of`.
+    Attributes
+    ----------
+    formulations, solvers
+        Names or patterns with * and ?. Families without a chosen formulation are left out where
+        others have one. A backend that is weak on a kind of program (OSQP on linear, HIGHS on
+        quadratic ones) takes part there only if it is asked for by its full name. A solver may also
+        be passed itself, entered or not: any `Solver`, such as those of `equimargin.adapters`;
+        `["*", mine]` compares it with all others.
+    tol : float
+        Relative accuracy asked of every solver, 1e-8 by default.
+    agree_tol : float
+        Relative tolerance of the referee, 1e-6 by default.
+    time_limit : float
+        Seconds an answer, and the proof of an optimum of one's own formulation, 60 by default.
+    total_time : float or None
+        Seconds in all, None for any; what there is then is the result. A step that is at work, such
+        as a proof or the compilation of a kernel, is waited for; the compilation of a declaration
+        is not.
+    patient : bool
+        Whether all answers are waited for: backends may go on to the time limit although the
+        optimum is proven, and answers are begun that no verdict waits for, however long the
+        comparison has taken.
+    jobs : int
+        Processes; -1 is all cores. Above 1, formulations and solvers of one's own must be entered
+        by modules that other processes can import; the answers of those that are not are failed
+        ones, and say so.
+    include_controls : bool
+        Also declare the formulations that are wrong on purpose.
+    y : ArrayLike
+        (m,) labels, targets or relevances of the rows of X; beside it task, qid, C, kernel and
+        epsilon, as in `families_of`.
     """
 
     y: ArrayLike
@@ -121,9 +145,18 @@ BEHIND_FEATURES = ("y",)
 class Allowance:
     """How long an answer may take.
 
-    seconds : of solving.  reason : what is said of an answer that is stopped then; empty for the usual word on a time limit.
-    left : seconds in which declaring and compiling count, too.  late : what is said of an answer that is stopped at their end.
-    compiling : seconds in which kernels of a specialised solver are compiled.
+    Attributes
+    ----------
+    seconds : float
+        Seconds of solving.
+    reason : str
+        Reason of an answer that is stopped then; empty for the usual word on a time limit.
+    left : float
+        Seconds in which declaring and compiling count, too.
+    late : str
+        Reason of an answer that is stopped at their end.
+    compiling : float
+        Seconds in which kernels of a specialised solver are compiled.
     """
 
     seconds: float
@@ -184,9 +217,16 @@ class _UserSolver:
 class Job:
     """One answer that is wanted: a declaration solved by a backend, or a specialised solver (formulation None).
 
-    module : the module whose import registers the formulation or the solver, for a process that does not know it yet.
-    control : whether the formulation is wrong on purpose.
-    given : the specialised solver itself, where it was handed to `compare` and is not looked up by its name.
+    Attributes
+    ----------
+    module : str
+        The module whose import registers the formulation or the solver, for a process that does not
+        know it yet.
+    control : bool
+        Whether the formulation is wrong on purpose.
+    given : _UserSolver or None
+        The specialised solver itself, where it was handed to `compare` and is not looked up by its
+        name.
     """
 
     problem: AnyProblem
@@ -214,20 +254,26 @@ class Job:
 
     @property
     def library(self) -> str:
-        """Whose code solves it, by a backend's name where it is one; empty where that is the code of a specialised solver itself."""
+        """Library whose code solves it, by a backend's name where it is one.
+
+        Empty where that is the code of a specialised solver itself.
+        """
         return self.solver if self.formulation is not None else self.specialised.library
 
     @property
     def known_refusal(self) -> Refusal | None:
-        """Why it cannot be run, as far as that is known: one whose functions fail says so when it is run."""
+        """Reason why it cannot be run, as far as that is known, or None.
+
+        One whose functions fail says so when it is run.
+        """
         try:
             return self.refusal
-        except Exception:  # a function of somebody else's may fail in any way
+        except Exception:  # a user's function may fail in any way
             return None
 
     @property
     def refusal(self) -> Refusal | None:
-        """Why it cannot be run, or None."""
+        """Reason why it cannot be run, or None."""
         with kept_from_quitting():
             return self._refusal()
 
@@ -243,10 +289,13 @@ class Job:
         return not (self.given is None and SOLVERS[self.solver].goes_first(self.problem)), 0
 
     def run(self, allowed: Allowance) -> Evidence:
-        """Solve and examine. A job that cannot be run is skipped with its reason, and an exception makes a failed answer.
+        """Solve and examine.
 
-        Linear algebra has one thread, as backends have: several spend more time waiting for each other on problems of this size, above all
-        where other programs want the cores, and times of answers could not be compared.
+        A job that cannot be run is skipped with its reason, and an exception makes a failed answer.
+
+        Linear algebra has one thread, as backends have: several spend more time waiting for each
+        other on problems of this size, above all where other programs want the cores, and times of
+        answers could not be compared.
         """
         try:
             with kept_from_quitting(), one_thread():
@@ -261,7 +310,13 @@ class Job:
         return skipped(self.problem.family, self.formulation, self.solver, self.control, status, reason)
 
     def refused(self, refusal: Refusal) -> Evidence:
-        """The evidence of a job that cannot be run."""
+        """Return the evidence of a job that cannot be run.
+
+        Parameters
+        ----------
+        refusal : Refusal
+            Reason why it cannot be run.
+        """
         return self.skipped(Status.TOO_LARGE if refusal.too_large else Status.UNSUPPORTED, str(refusal))
 
     def _examined(self, allowed: Allowance) -> Evidence:
@@ -333,11 +388,17 @@ def compare(
 
     Parameters
     ----------
-    problem : one problem, or several; each is a family. Or X, (m, d) features, with y behind it, for all families of their task; or what
-        `equimargin.data.load` returns, or a data frame that it takes.
-    more : behind problems formulations, solvers, tol and agree_tol, behind X its y; all of them may be named instead.
-    progress : called with the comparison as far as it has come, before the first answer and after each.
-    how : as in `HowToCompare`.
+    problem : Any
+        One problem, or several; each is a family. Or X, (m, d) features, with y behind it, for all
+        families of their task; or what `equimargin.data.load` returns, or a data frame that it
+        takes.
+    more : Any
+        Behind problems formulations, solvers, tol and agree_tol, behind X its y; all of them may be
+        named instead.
+    progress : Callable[[Comparison], object]
+        Called with the comparison as far as it has come, before the first answer and after each.
+    how : Unpack[HowToCompare]
+        As in `HowToCompare`.
 
     Returns
     -------
@@ -346,7 +407,10 @@ def compare(
 
     Raises
     ------
-    ValueError : a pattern that matches nothing, a tolerance or limit that is not positive.  TypeError : arguments that it does not have.
+    ValueError
+        A pattern that matches nothing, a tolerance or limit that is not positive.
+    TypeError
+        Arguments that it does not have.
     """
     for found in comparisons(problem, *more, **how):
         progress(found)
@@ -464,12 +528,21 @@ class _Group:
     agrees: bool = False
     """Whether the verdict is that all agree, which further answers can only contradict."""
     waited_for: set[bool] = field(default_factory=set)
-    """Whether a declaration (False), or a solver (True), has had the whole time limit of an answer without agreeing."""
+    """Kinds of which one has had the whole time limit of an answer without agreeing.
+
+    False is a declaration, True a solver.
+    """
     until: float | None = None
-    """CPU seconds of the comparison at which its part of them is used up; None until it has begun with further answers."""
+    """CPU seconds of the comparison at which its part of them is used up.
+
+    None until it has begun with further answers.
+    """
 
     def judged(self) -> Family:
-        """The verdict on what there is, in the order of the jobs; with the last answer comes what is the same at every optimum."""
+        """Return the verdict on what there is, in the order of the jobs.
+
+        With the last answer comes what is the same at every optimum.
+        """
         found = [self.evidence[place] for place in sorted(self.evidence)]
         problem = self.problem
         verdict = judge(problem.family, found, problem.scale, self.agree_tol, problem.convex, self.possible, problem.constant)
@@ -477,7 +550,10 @@ class _Group:
         return replace(verdict, note=problem.note, doubt=problem.doubt, has_features=problem.has_features, stable=same)
 
     def enter(self, place: int, found: Evidence, patient: bool) -> Family:
-        """The verdict with one answer more; the first that proves the optimum sets what backends are allowed from then on."""
+        """Return the verdict with one answer more.
+
+        The first that proves the optimum sets what backends are allowed from then on.
+        """
         self.evidence[place] = found
         family, job = self.judged(), self.jobs[place]
         self.agrees = family.verdict is Verdict.AGREE
@@ -497,11 +573,17 @@ class _Group:
         return family
 
     def limit_of(self, job: Job) -> Allowance | None:
-        """What a job is allowed beside others; None for the usual limits, as of an answer without which there is no verdict."""
+        """Return the time that a job is allowed in addition to the others.
+
+        None for the usual limits, as of an answer without which there is no verdict.
+        """
         return None if job.control or self._is_witness(job) else self.allowed
 
     def _is_witness(self, job: Job) -> bool:
-        """Whether the verdict waits for an answer of the job's kind, and none of that kind has had the whole time limit in vain."""
+        """Return True if the verdict waits for an answer of the job's kind.
+
+        It does not wait once one of that kind has had the whole time limit without agreeing.
+        """
         solver = job.formulation is None
         missing = not (self.solved if solver else self.answered - {""})
         alone = len({j.evidence.run.witness for j in self.agreeing}) < 2
@@ -510,8 +592,8 @@ class _Group:
     def turn(self, place: int) -> int:
         """When it is a job's turn among those of its family.
 
-        0 the first solver, 1 the first declaration; 2 the others by that backend, 3 other solvers, 4 the other backends; 5 solvers that are
-        there to be compared with, 6 controls.
+        0 the first solver, 1 the first declaration; 2 the others by that backend, 3 other solvers,
+        4 the other backends; 5 solvers that are there to be compared with, 6 controls.
         """
         job, first = self.jobs[place], self._firsts.get(False)
         if place in self._firsts.values():
@@ -526,7 +608,8 @@ class _Group:
     def _firsts(self) -> dict[bool, int]:
         """The places of the first solver (True) and of the first declaration (False), as far as any can be run.
 
-        That is a declaration by another library than the solver's, where there is one: two runs of one library are one witness.
+        That is a declaration by another library than the solver's, where there is one: two runs of
+        one library are one witness.
         """
         willing = [at for at, job in enumerate(self.jobs) if not job.control and job.known_refusal is None]
         willing.sort(key=lambda at: (self.jobs[at].is_reference, self.jobs[at].preference, at))
@@ -579,10 +662,13 @@ class _Work:
     taken: float = 0.0
     """Wall seconds of the same."""
     compiled: float = 0.0
-    """Seconds that were foreseen of all kernels that were compiled."""
+    """Seconds foreseen for all kernels that were compiled."""
 
     def results(self, processes: int) -> Iterator[Comparison]:
-        """The comparison before the first answer and after each; the last is marked if time was over before all answers were there."""
+        """Yield the comparison before the first answer and after each.
+
+        The last is marked if time was over before all answers were there.
+        """
         families = [group.judged() for group in self.groups]
         yield self._found(families)
         for done in self._answers(processes):
@@ -647,8 +733,8 @@ class _Work:
     def _room(self, which: int, job: Job) -> float:
         """CPU seconds that a job's family has left for it; inf where its verdict waits for it, and for controls.
 
-        A family gets its part of what the comparison has left when it begins with answers that its verdict does not need: as much as its
-        answers are of all that wait.
+        A family gets its part of what the comparison has left when it begins with answers that its
+        verdict does not need: as much as its answers are of all that wait.
         """
         group = self.groups[which]
         if self.settings["patient"] or job.control or not group.agrees:
@@ -659,7 +745,10 @@ class _Work:
         return group.until - self.spent
 
     def _compiling(self, job: Job) -> float:
-        """Seconds in which the kernels of a solver that no verdict waits for are compiled; inf for one that was asked for by itself."""
+        """Return the seconds left for compiling a solver's kernels for which no verdict waits.
+
+        They are inf for a solver that the user named by itself.
+        """
         asked = job.given is not None or job.solver.upper() in self.asked
         return float("inf") if asked else max(COMPILED_AT_ONCE - self.compiled, 0.0)
 
@@ -682,7 +771,8 @@ class _Work:
 class _Done:
     """The evidence of a job, its places, its seconds beside those in which kernels were compiled or loaded, and those of compiling.
 
-    compiling : as it was foreseen of the kernels that were compiled.
+    compiling
+        As it was foreseen of the kernels that were compiled.
     """
 
     which: int
@@ -694,7 +784,7 @@ class _Done:
 
 
 def _answer(which: int, place: int, job: Job, allowed: Allowance | Refusal | str) -> _Done:
-    """A job done; a refusal or a sentence in place of an allowance is why it is not run.
+    """Do a job; a refusal or a sentence in place of an allowance is why it is not run.
 
     Compiling has as large a share of the CPU time as of the time on the wall.
     """
@@ -779,7 +869,10 @@ def _without_an_answer(
 
 
 def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> list[str]:
-    """The known names that match any of the patterns, in their own order; upper and lower case are the same."""
+    """Return the known names that match any of the patterns, in their own order.
+
+    Upper and lower case are the same.
+    """
     wanted = [patterns] if isinstance(patterns, str) else list(patterns)
     names = list(known)
     for pattern in wanted:

@@ -18,10 +18,20 @@ from equimargin.formulations.problem.construct import problems_of, ranking_from_
 class HowToPose(TypedDict, total=False):
     """How arrays become problems.
 
-    task : "classification", "regression" or "ranking"; by default ranking where there are queries, classification where y has two values,
-        and regression where its values can be neither classes nor levels.
-    qid : (m,) queries of a ranking.  C : cost of a unit of loss, 1 by default.  kernel : linear by default.
-    epsilon : of a regression, 0.1 by default.
+    Attributes
+    ----------
+    task : str or None
+        "classification", "regression" or "ranking"; by default ranking where there are queries,
+        classification where y has two values, and regression where its values can be neither
+        classes nor levels.
+    qid : ArrayLike or None
+        (m,) queries of a ranking.
+    C : float
+        Cost of a unit of loss, 1 by default.
+    kernel : Kernel or None
+        Linear by default.
+    epsilon : float
+        Half-width of the tube of a regression, 0.1 by default.
     """
 
     task: str | None
@@ -36,19 +46,24 @@ def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]
 
     Parameters
     ----------
-    X : (m, d) features.
-    y : (m,) labels, targets or relevances; of the two labels of a classification, numbers or text, the second in order becomes +1.
-    how : task, qid, C, kernel and epsilon, as `HowToPose` says.
+    X : Any
+        (m, d) features.
+    y : ArrayLike
+        (m,) labels, targets or relevances; of the two labels of a classification, numbers or text,
+        the second in order becomes +1.
+    how : Unpack[HowToPose]
+        Task, qid, C, kernel and epsilon, as `HowToPose` says.
 
     Returns
     -------
-    The task's problems with the hinge and with its square, a classification without a bias, too, and the one-norm rankings. A cost of
-    infinity leaves the hard margins alone.
+    The task's problems with the hinge and with its square, a classification without a bias, too,
+    and the one-norm rankings. A cost of infinity leaves the hard margins alone.
 
     Raises
     ------
-    ValueError : labels of one class, or of more than two; a y whose task is not named and is in doubt; the rest as in the constructors of
-        problems.
+    ValueError
+        Labels of one class, or of more than two; a y whose task is not named and is in doubt; the
+        rest as in the constructors of problems.
     """
     qid, C, kernel, labels = how.get("qid"), how.get("C", 1.0), how.get("kernel"), array(y, "y")
     task = how.get("task") or _inferred_task(labels, qid is not None)
@@ -57,7 +72,9 @@ def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]
 
 
 def families_of_data(data: Data, **how: Unpack[HowToPose]) -> list[Problem]:
-    """Return the problems of every family of the task of loaded data, with their queries, weights or preferences.
+    """Return the problems of every family of the task of loaded data.
+
+    They have the queries, weights or preferences of the data.
 
     Parameters
     ----------
@@ -69,7 +86,8 @@ def families_of_data(data: Data, **how: Unpack[HowToPose]) -> list[Problem]:
     Raises
     ------
     ValueError
-        If the task is named again, is in doubt or is an ordinal regression; the rest as in the constructors of problems.
+        If the task is named again, is in doubt or is an ordinal regression; the rest as in the
+        constructors of problems.
     """
     again = sorted({"task", "qid"} & how.keys())
     if again:
@@ -80,17 +98,27 @@ def families_of_data(data: Data, **how: Unpack[HowToPose]) -> list[Problem]:
         raise ValueError("compare takes no ordinal regression in Python; run `equimargin compare FILE --task ordinal`")
     C, kernel = how.get("C", 1.0), how.get("kernel")
     if data.pairs is None:
-        return problems_of(data.task, data.X, data.y, C, kernel, epsilon=how.get("epsilon", 0.1), qid=data.qid, **data.weights)
+        return problems_of(
+            data.task,
+            data.X,
+            data.y,
+            C,
+            kernel,
+            epsilon=how.get("epsilon", 0.1),
+            qid=data.qid,
+            **data.weights,
+        )
     losses = LOSSES if np.isfinite(C) else LOSSES[:1]
     return [ranking_from_pairs(data.X, data.pairs, C, kernel, loss, data.pair_weight) for loss in losses]
 
 
 def _inferred_task(labels: NDArray[Any], has_queries: bool) -> str:
-    """The task of labels for which none is named.
+    """Return the task of labels for which none is named.
 
     Raises
     ------
-    ValueError : it is in doubt.
+    ValueError
+        If it is in doubt.
     """
     try:
         task = infer_task(labels, has_queries)

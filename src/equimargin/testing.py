@@ -1,16 +1,18 @@
 """Tests for formulations and solvers of your own: hypothesis strategies for max-margin problems, and conformance checks.
 
-The strategies construct valid data and filter none. They produce difficult cases on purpose: repeated rows, contradicting labels, ties, a
-single class, queries of one level and of one row, zero rows and columns, fewer points than dimensions, Gram matrices of rank one, integer
-grids, rows that cost nothing or must be met, and scales and costs over twelve orders of magnitude.
+The strategies construct valid data and filter none. They produce difficult cases on purpose:
+repeated rows, contradicting labels, ties, a single class, queries of one level and of one row, zero
+rows and columns, fewer points than dimensions, Gram matrices of rank one, integer grids, rows that
+cost nothing or must be met, and scales and costs over twelve orders of magnitude.
 
 >>> from hypothesis import given
 >>> from equimargin.testing import margin_problems
 >>> @given(margin_problems("rank.l1"))
 ... def test_my_solver(problem): ...
 
-The checks also run from the command line, on a formulation by its id, on a solver by its name, or on a `Solver` or a class of solvers.
-The module registers the formulation or the solver, or has the object or the class:
+The checks also run from the command line, on a formulation by its id, on a solver by its name, or
+on a `Solver` or a class of solvers. The module registers the formulation or the solver, or has the
+object or the class:
 
     python -m equimargin.testing my_module:my.formulation.id
     python -m equimargin.testing my_module:my_solver
@@ -135,7 +137,10 @@ class Relevances(NamedTuple):
 
 
 def scales(tails: bool = True) -> st.SearchStrategy[float]:
-    """Positive factors near 1. With `tails` they are, each with the same probability, near 1, anywhere from 1e-6 to 1e6, or near an end.
+    """Positive factors near 1.
+
+    With `tails` they are, each with the same probability, near 1, anywhere from 1e-6 to 1e6, or
+    near an end.
 
     Parameters
     ----------
@@ -160,8 +165,8 @@ def costs(tails: bool = True) -> st.SearchStrategy[float]:
 def programs(draw: Draw, scaled: bool = True) -> Program:
     """Convex quadratic and linear programs of one to five unknowns, as `program_from_arrays` gives them.
 
-    Feasible ones, infeasible ones and such without a lower bound are drawn, with equations, repeated and zero rows, a P of any rank, and
-    optima of several points.
+    Feasible ones, infeasible ones and such without a lower bound are drawn, with equations,
+    repeated and zero rows, a P of any rank, and optima of several points.
 
     Parameters
     ----------
@@ -203,7 +208,10 @@ def features(draw: Draw, max_points: int = 10, tails: bool = True, min_points: i
 
     Parameters
     ----------
-    max_points, min_points : largest and smallest m.  tails : whether entries may be as small as 1e-6 or as large as 1e6.
+    max_points, min_points : int
+        Largest and smallest m.
+    tails : bool
+        Whether entries may be as small as 1e-6 or as large as 1e6.
     """
     m, d = draw(st.integers(min_points, max_points)), draw(st.integers(1, 4))
     if m <= 10 and draw(st.booleans()):
@@ -354,7 +362,10 @@ def drawn_problem(family: str, seed: int, number: int) -> Problem:
 
     Parameters
     ----------
-    family : a key of FAMILIES.  seed, number : two in five numbers have instances of 20 to 32 points, the others of 1 to 19.
+    family : str
+        A key of FAMILIES.
+    seed, number : int
+        Two in five numbers have instances of 20 to 32 points, the others of 1 to 19.
     """
     least, most = LARGE if number % LARGE_IN[1] < LARGE_IN[0] else SMALL
     found: list[Problem] = []
@@ -382,9 +393,11 @@ def extreme_scales() -> st.SearchStrategy[float]:
 def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
     """A tiny problem whose points, targets, costs, weights and kernel parameters have scales of their own anywhere in float64.
 
-    Where it has weights some of them may be infinite, so that rows that must be met stand beside others that are paid for.
+    Where it has weights some of them may be infinite, so that rows that must be met stand beside
+    others that are paid for.
 
-    Its kernel values, its squares and its optimum may underflow or overflow: a proven interval must be true none the less.
+    Its kernel values, its squares and its optimum may underflow or overflow: a proven interval must
+    be true none the less.
 
     Parameters
     ----------
@@ -429,7 +442,14 @@ def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: 
 
     Parameters
     ----------
-    family : a key of FAMILIES.  kernel : linear by default.  seed : of the data.  n : number of points.
+    family : str
+        A key of FAMILIES.
+    kernel : Kernel or None
+        Linear by default.
+    seed : int
+        Seed of the data.
+    n : int
+        Number of points.
 
     Raises
     ------
@@ -454,7 +474,7 @@ def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: 
 
 @contextmanager
 def _conforming() -> Iterator[None]:
-    """Turn an exit that what is checked asks for into a failed check."""
+    """Turn an exit requested by the checked code into a failed check."""
     try:
         with kept_from_quitting():
             yield
@@ -466,9 +486,10 @@ def _conforming() -> Iterator[None]:
 def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
     """Check a declared formulation on small problems of its family with three kernels.
 
-    It must be disciplined with its parameters, equal to its printed formula at random values, recover what it expresses, refuse other
-    families, and agree among the right answers of its family, or disagree if it is a control. A formulation of a family that somebody
-    brings is checked on data drawn from the family's strategy (`equimargin.own.instances`).
+    It must be disciplined with its parameters, equal to its printed formula at random values,
+    recover what it expresses, refuse other families, and agree among the right answers of its
+    family, or disagree if it is a control. A formulation of a family that somebody brings is
+    checked on data drawn from the family's strategy (`equimargin.own.instances`).
 
     Parameters
     ----------
@@ -476,11 +497,15 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
 
     Returns
     -------
-    The drawn instance that refutes it, where it is a control of a family that somebody brings; else None.
+    The drawn instance that refutes it, where it is a control of a family that somebody brings; else
+    None.
 
     Raises
     ------
-    KeyError : an unknown id.  AssertionError : the check fails; the message says what is wrong, in a sentence.
+    KeyError
+        An unknown id.
+    AssertionError
+        The check fails; the message says what is wrong, in a sentence.
     """
     entry = REGISTRY[id]
     if isinstance(entry, OwnFormulation):
@@ -502,8 +527,8 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
 def _telling(problem: Problem) -> Problem:
     """The problem, changed so that its look-alikes have another optimum.
 
-    Costs above a tube differ from those below it. Of two classes with a 1-norm, one has outliers beyond the other, which would have a
-    coefficient of the wrong sign.
+    Costs above a tube differ from those below it. Of two classes with a 1-norm, one has outliers
+    beyond the other, which would have a coefficient of the wrong sign.
     """
     if isinstance(problem, OneNormProblem) and isinstance(problem.rows, Signed):
         places, y = np.resize([-0.4, -0.2, -0.2, 0.2], problem.m), np.resize([1.0, -1.0, -1.0, 1.0], problem.m)
@@ -563,10 +588,12 @@ KERNELS = {"linear()": linear(), "rbf(0.4)": rbf(0.4), "polynomial(2, 0.5, 1.0)"
 def check_solver(solver: str | Solver) -> None:
     """Check a specialised solver on small problems of its families that it does not refuse, with three kernels.
 
-    Its interval must be as narrow as asked, it must agree with the declared formulations, obey `max_iter`, `time_limit` and a callback that
-    stops it, give reasons, start from another solution, also one of a larger C, and refuse in a sentence what it does not take. A function
-    that it returns without multipliers must be as near to the optimum that the other answers prove. A solver of a family that somebody
-    brings is checked on data drawn from the family's strategy (`equimargin.own.instances`).
+    Its interval must be as narrow as asked, it must agree with the declared formulations, obey
+    `max_iter`, `time_limit` and a callback that stops it, give reasons, start from another
+    solution, also one of a larger C, and refuse in a sentence what it does not take. A function
+    that it returns without multipliers must be as near to the optimum that the other answers prove.
+    A solver of a family that somebody brings is checked on data drawn from the family's strategy
+    (`equimargin.own.instances`).
 
     Parameters
     ----------
@@ -574,8 +601,11 @@ def check_solver(solver: str | Solver) -> None:
 
     Raises
     ------
-    KeyError : an unknown name.
-    AssertionError : the check fails; the message says what is wrong, in a sentence, on which problem and under which limits.
+    KeyError
+        An unknown name.
+    AssertionError
+        The check fails; the message says what is wrong, in a sentence, on which problem and under
+        which limits.
     """
     checked = SOLVERS[solver] if isinstance(solver, str) else solver
     if isinstance(checked, Entry) and checked.needs.shape is OwnProblem:
@@ -628,7 +658,11 @@ class _Checked:
             self.reaches(cheaper, cold.point, ", started from the solution of a larger C")
 
     def require(self, holds: bool, sentence: str, limits: Limits) -> None:
-        """What must hold; the sentence ends with the limits of the run, and with the problem, so that it can be run again."""
+        """What must hold.
+
+        The sentence ends with the limits of the run, and with the problem, so that it can be run
+        again.
+        """
         if not holds:
             raise AssertionError(f"{sentence} ({self._circumstances(limits)})")
 
@@ -748,7 +782,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _named(module: str, name: str) -> Callable[[], object]:
-    """The check of what has this name, once its module has been imported."""
+    """Return the check of what has this name, once its module has been imported."""
     home = import_module(module) if module else None
     if name in REGISTRY:
         return lambda: check_formulation(name)
@@ -759,6 +793,7 @@ def _named(module: str, name: str) -> Callable[[], object]:
         known = _names_of(home) if home else [*REGISTRY, *SOLVERS]
         near = did_you_mean(name, known) or (f"; it has {', '.join(known) or 'none'}" if home else "")
         raise LookupError(f"neither a formulation nor a solver{f' of {module}' if module else ''} is called {name}{near}")
+    # A class, or a function that makes a solver, is called; a Solver may be callable itself.
     solver = found() if isinstance(found, type) or (callable(found) and not isinstance(found, Solver)) else found
     if not isinstance(solver, Solver):
         wrapped = "`equimargin.adapters.from_estimator` makes one of it" if hasattr(solver, "fit") else "see `equimargin.solvers.Solver`"

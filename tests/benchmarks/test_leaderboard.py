@@ -60,7 +60,13 @@ def test_every_entry_of_the_table_can_be_called(modules: dict[str, Any]) -> None
     ],
 )
 def test_a_package_that_ends_badly_ends_its_own_run_alone(
-    small: str, failure: str, kept: bool, modules: dict[str, Any], brought: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: str,
+    failure: str,
+    kept: bool,
+    modules: dict[str, Any],
+    brought: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "brought.py").write_text(BROUGHT.format(small=small), encoding="utf-8")
     runs, Instance = modules["runs"], modules["instances"].Instance
@@ -72,13 +78,15 @@ def test_a_package_that_ends_badly_ends_its_own_run_alone(
     (tmp_path / "brought.py").unlink()
     again = list(runs.runs(brought, chosen, tmp_path, 0.5, processor))
     assert again[2:] == found[2:]  # a command that was ended goes on from what is in the folder
-    assert again[0].failure == failure if kept else "No module named 'brought'" in again[0].failure  # crashes are not there
+    # crashes are not there
+    assert again[0].failure == failure if kept else "No module named 'brought'" in again[0].failure
     problem = modules["judge"].problem_of(chosen[2])
     optimum = modules["judge"].optimum_of(problem)
     judged = [modules["judge"].judged(run, problem, optimum) for run in found[2:]]
     expected = (100.0 * problem.m - optimum.upper) / optimum.upper
     assert [result.excess[1] for result in judged] == pytest.approx([expected, expected])
-    assert [bool(result.wrong) for result in judged] == [False, True]  # the loosest tolerance promises nothing
+    # the loosest tolerance promises nothing
+    assert [bool(result.wrong) for result in judged] == [False, True]
 
 
 @pytest.fixture
@@ -95,14 +103,26 @@ def leaderboard(modules: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("small", ["os._exit(1)", "raise ValueError('no such kernel')"])
 def test_a_package_that_fails_everywhere_stops_the_page_and_shows_its_standard_error(
-    small: str, modules: dict[str, Any], brought: Any, leaderboard: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: str,
+    modules: dict[str, Any],
+    brought: Any,
+    leaderboard: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "brought.py").write_text(BROUGHT.format(small=f"os.write(2, b'a library is missing'); {small}"), encoding="utf-8")
     monkeypatch.setattr(leaderboard, "packages", lambda: [brought])
     monkeypatch.setattr(modules["runs"].Package, "present", True)
     monkeypatch.setattr(sys, "argv", ["leaderboard.py", "--seconds", "1", "--page", str(tmp_path / "page")])
-    monkeypatch.setattr(leaderboard, "instances", lambda only, quick: [modules["instances"].Instance("wine", "rbf hinge", 1.0)])
-    with pytest.raises(SystemExit, match=r"brought: all 2 runs failed.*\n(.*\n)*.*a library is missing(.*\n)*.*mend its entry"):
+    monkeypatch.setattr(
+        leaderboard,
+        "instances",
+        lambda only, quick: [modules["instances"].Instance("wine", "rbf hinge", 1.0)],
+    )
+    with pytest.raises(
+        SystemExit,
+        match=r"brought: all 2 runs failed.*\n(.*\n)*.*a library is missing(.*\n)*.*mend its entry",
+    ):
         leaderboard.main()
     assert not (tmp_path / "page").exists()
 
@@ -110,7 +130,10 @@ def test_a_package_that_fails_everywhere_stops_the_page_and_shows_its_standard_e
 def test_packages_are_measured_on_the_processors_that_the_process_may_use(
     modules: dict[str, Any], brought: Any, leaderboard: Any, tmp_path: Path
 ) -> None:
-    """Started on one processor of two, the command bound processes to the second one, which ends them."""
+    """Started on one processor of two, the command bound processes to the second one.
+
+    That ends them.
+    """
     (tmp_path / "brought.py").write_text(BROUGHT.format(small="pass"), encoding="utf-8")
     chosen = [modules["instances"].Instance("wine", "rbf hinge", 1.0)]
     allowed = os.sched_getaffinity(0)
@@ -132,14 +155,22 @@ def test_times_of_a_loaded_machine_are_refused(modules: dict[str, Any]) -> None:
 
 
 def test_the_page_of_a_loaded_machine_is_not_written(
-    modules: dict[str, Any], brought: Any, leaderboard: Any, answered: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    modules: dict[str, Any],
+    brought: Any,
+    leaderboard: Any,
+    answered: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     run, _, _ = answered
     monkeypatch.setattr(leaderboard, "packages", lambda: [])
     monkeypatch.setattr(leaderboard, "instances", lambda only, quick: [])
     monkeypatch.setattr(leaderboard, "measured", lambda *_: [replace(run, seconds=1.0, wall=2.0)])
     monkeypatch.setattr(sys, "argv", ["leaderboard.py", "--page", str(tmp_path / "page")])
-    with pytest.raises(SystemExit, match=r"the machine is loaded: .* 50% .*: run this again when nobody else is at work"):
+    with pytest.raises(
+        SystemExit,
+        match=r"the machine is loaded: .* 50% .*: run this again when nobody else is at work",
+    ):
         leaderboard.main()
     assert not (tmp_path / "page").exists()
 
@@ -162,7 +193,9 @@ def test_a_fit_that_waited_is_not_kept(modules: dict[str, Any], brought: Any, tm
 
 
 @pytest.mark.parametrize(
-    "kept", [{"seconds": 1.0}, {"seconds": 1.0, "wall": 1.2}, {"failure": "RuntimeError: disk full"}], ids=["no wall", "waited", "no words"]
+    "kept",
+    [{"seconds": 1.0}, {"seconds": 1.0, "wall": 1.2}, {"failure": "RuntimeError: disk full"}],
+    ids=["no wall", "waited", "no words"],
 )
 def test_an_answer_kept_without_what_shows_that_it_is_sound_is_asked_again(
     kept: dict[str, Any], modules: dict[str, Any], tmp_path: Path
@@ -222,12 +255,18 @@ def test_a_model_of_another_size_or_that_is_not_finite_is_a_failure(answered: An
         assert words in result.wrong
 
 
-def test_the_published_page_is_of_the_tool_and_of_packages_that_work(modules: dict[str, Any]) -> None:
+def test_the_published_page_is_of_the_tool_and_of_packages_that_work(
+    modules: dict[str, Any],
+) -> None:
     """On every kind of problem each package came to a model at least once."""
     page, text = modules["page"], (ROOT / "docs" / modules["page"].NAME).read_text(encoding="utf-8")
     assert text.startswith(page.INTRODUCTION)
     assert page.METHOD in text
-    assert re.search(r"^\*Measured on \d+ \w+ \d{4}, \w+, Python [\d.]+, load [\d.]+ on \d+ processors: ", text, re.MULTILINE)
+    assert re.search(
+        r"^\*Measured on \d+ \w+ \d{4}, \w+, Python [\d.]+, load [\d.]+ on \d+ processors: ",
+        text,
+        re.MULTILINE,
+    )
     problems = [int(number) for number in re.findall(r"^(\d+) problems; ", text, re.MULTILINE)]
     tables = [part.split("\n## ")[0] for part in text.split(" problems; ")[1:]]
     for number, table in zip(problems, tables, strict=True):

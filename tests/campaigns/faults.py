@@ -2,8 +2,8 @@
 
     python -m campaigns.faults
 
-Each is a change of one source text in a temporary copy of the tree, where the tests named with it run until the first one fails. Exit
-status 1 if a fault survives, or if a test fails without any.
+Each is a change of one source text in a temporary copy of the tree, where the tests named with it
+run until the first one fails. Exit status 1 if a fault survives, or if a test fails without any.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from places import ALL_TESTS, ROOT
 
 LONGEST = 3600
-"""Seconds, of the clock, that the tests of one fault may take."""
+"""Time limit of the tests of one fault, in seconds of the clock."""
 COPIED = ("formulations", "solvers", "proofs", "src", "tests", "examples", "pyproject.toml")
 
 

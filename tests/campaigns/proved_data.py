@@ -2,11 +2,13 @@
 
     python -m campaigns.proved_data [--data DIR] [--folder DIR] [--only TEXT]
 
-Each bundled data set is compared as a user does it, `equimargin compare NAME --kernel KERNEL --certify FOLDER`, and once more with C =
-inf; with --data, so are the first 20 queries of MQ2008 and the first one of OHSUMED. `checker.py`, the program that is extracted from the
-proof, and Coq itself are asked about every certificate that is written. Certificates that --folder has are not made again. All sets take
-two hours of CPU time, nearly all of it Coq's, and up to 3 GB of memory. Exit status 1 where two checkers differ, a comparison fails, Coq
-does not prove a certificate, or there is none.
+Each bundled data set is compared as a user does it,
+`equimargin compare NAME --kernel KERNEL --certify FOLDER`, and once more with C = inf; with --data,
+so are the first 20 queries of MQ2008 and the first one of OHSUMED. `checker.py`, the program that
+is extracted from the proof, and Coq itself are asked about every certificate that is written.
+Certificates that --folder has are not made again. All sets take two hours of CPU time, nearly all
+of it Coq's, and up to 3 GB of memory. Exit status 1 where two checkers differ, a comparison fails,
+Coq does not prove a certificate, or there is none.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ COSTS = {"": "1", " hard": "inf"}
 QUERIES = 20
 """Queries of MQ2008 that are taken."""
 LONGEST = 3600
-"""Seconds, of the clock, that one comparison may take."""
+"""Time limit of one comparison, in seconds of the clock."""
 UNDECIDED = 4
 """The exit status of a comparison of which a family stays open."""
 

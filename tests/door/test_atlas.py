@@ -60,7 +60,9 @@ def pages(atlas: Path) -> dict[Path, Page]:
     return {file: Page(file.read_text(encoding="utf-8")) for file in sorted(atlas.rglob("*.html"))}
 
 
-def test_the_page_on_certificates_says_what_to_do_without_python_in_the_browser(atlas: Path) -> None:
+def test_the_page_on_certificates_says_what_to_do_without_python_in_the_browser(
+    atlas: Path,
+) -> None:
     text = (atlas / "certificates.html").read_text(encoding="utf-8")
     assert '<a href="checker.py" download>checker.py</a>' in text
     assert "python3 -I checker.py FILE" in text

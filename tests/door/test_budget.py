@@ -88,7 +88,11 @@ def test_every_family_has_a_solver_and_a_declaration_before_any_has_more(costs: 
         *("svm.soft.primal by SCS", "svm.soft.dual by SCS", "svm.soft.primal by OSQP", "svm.soft.dual by OSQP", "solver by homotopy"),
     ]
     assert of_family(costs.names, "svm.onenorm")[:3] == [
-        *("solver by linear_program", "svm.onenorm.primal by CLARABEL", "svm.onenorm.dual by CLARABEL"),
+        *(
+            "solver by linear_program",
+            "svm.onenorm.primal by CLARABEL",
+            "svm.onenorm.dual by CLARABEL",
+        ),
     ]
     assert not reasons(found)
 
@@ -177,7 +181,10 @@ def test_a_comparison_compiles_no_more_than_it_may_and_says_who_waits(data: str,
 def test_an_answer_may_take_what_its_family_has_left_and_is_the_last_if_it_takes_more(
     costs: Costs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second of CPU time takes two on the wall here; what two solvers leave of the time is taken by SCS."""
+    """A second of CPU time takes two on the wall here.
+
+    What two solvers leave of the time is taken by SCS.
+    """
     costs.of = lambda job: (2.3, 4.6, 0.0) if job.formulation is None else (0.0, 0.0, 0.0)
     solve = MODULE.solve_declaration
 

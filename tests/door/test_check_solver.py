@@ -233,7 +233,10 @@ def test_what_is_wrong_is_said(solver: Wrong, words: str) -> None:
 
 
 def test_an_estimator_with_another_cost_is_told_so() -> None:
-    with pytest.raises(AssertionError, match=r"its C is 100, and that of the problem 0\.\d+: from_estimator takes a function"):
+    with pytest.raises(
+        AssertionError,
+        match=r"its C is 100, and that of the problem 0\.\d+: from_estimator takes a function",
+    ):
         check_solver(from_estimator(SVC(kernel="linear", C=100.0, tol=1e-9)))
 
 
@@ -266,8 +269,16 @@ def test_the_command_says_what_it_finds(arguments: list[str], status: int, words
         ("own_formulation:svm.soft.hinge", 0, "svm.soft.hinge conforms"),
         ("own_solver:ascent", 0, "ascent conforms"),
         ("test_check_solver:RIGHT", 0, "RIGHT conforms"),
-        ("test_check_solver:Nothing", 2, "neither a formulation nor a solver of test_check_solver is called Nothing; it has "),
-        ("test_check_solver:SKLEARNS", 2, "SVC(C=2.0) is no Solver; `equimargin.adapters.from_estimator` makes one of it"),
+        (
+            "test_check_solver:Nothing",
+            2,
+            "neither a formulation nor a solver of test_check_solver is called Nothing; it has ",
+        ),
+        (
+            "test_check_solver:SKLEARNS",
+            2,
+            "SVC(C=2.0) is no Solver; `equimargin.adapters.from_estimator` makes one of it",
+        ),
         ("test_check_solver:DoubledCost", 1, "DoubledCost says optimal"),
     ],
 )

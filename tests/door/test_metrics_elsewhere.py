@@ -61,9 +61,23 @@ def lightgbm_values(name: str, y: Array, f: Array) -> list[float]:
     """Return LightGBM's values at all PLACES, after one round that cannot split."""
     lightgbm = pytest.importorskip("lightgbm", reason="compares with LightGBM: pip install lightgbm")
     data = lightgbm.Dataset(np.zeros((len(y), 1)), y, group=[len(y)], init_score=f)
-    settings = {"objective": "lambdarank", "metric": name, "eval_at": PLACES, "verbose": -1, "num_threads": 1, "learning_rate": 1e-12}
+    settings = {
+        "objective": "lambdarank",
+        "metric": name,
+        "eval_at": PLACES,
+        "verbose": -1,
+        "num_threads": 1,
+        "learning_rate": 1e-12,
+    }
     said: dict[str, Any] = {}
-    lightgbm.train(settings, data, 1, valid_sets=[data], valid_names=["all"], callbacks=[lightgbm.record_evaluation(said)])
+    lightgbm.train(
+        settings,
+        data,
+        1,
+        valid_sets=[data],
+        valid_names=["all"],
+        callbacks=[lightgbm.record_evaluation(said)],
+    )
     return [said["all"][f"{name}@{k}"][0] for k in PLACES]
 
 
@@ -113,7 +127,10 @@ def test_measures_of_trec_eval() -> None:
     cuts = ",".join(map(str, PLACES))
     for y, f in rankings():
         names = [f"d{i:02}" for i in range(len(y))]
-        judged, retrieved = {"q": dict(zip(names, y.astype(int).tolist(), strict=True))}, {"q": dict(zip(names, f.tolist(), strict=True))}
+        judged, retrieved = (
+            {"q": dict(zip(names, y.astype(int).tolist(), strict=True))},
+            {"q": dict(zip(names, f.tolist(), strict=True))},
+        )
         found = pytrec_eval.RelevanceEvaluator(judged, {f"ndcg_cut.{cuts}", f"P.{cuts}", "map"}).evaluate(retrieved)["q"]
         last_name_first = y[::-1], f[::-1]
         assert found["map"] == pytest.approx(average_precision(*last_name_first, ties="ordinal").mean, abs=1e-12)

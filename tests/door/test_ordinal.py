@@ -41,7 +41,10 @@ def test_the_sum_of_margins_is_a_soft_margin_at_another_cost(seed: int) -> None:
 @pytest.mark.parametrize("counts", [(1, 2, 2), (2, 0, 3), (3, 1, 1), (4, 4), (1, 3, 0, 2)])
 @pytest.mark.parametrize("C", [0.25, 0.5, 1.0])
 def test_the_sum_of_margins_has_an_optimum_where_the_outer_levels_are_dear_enough(counts: tuple[int, ...], C: float) -> None:
-    """Theorem 8: finite if and only if C n_0 >= 1 and C n_{L-1} >= 1; the solver and the printed form say the same."""
+    """Theorem 8: finite if and only if C n_0 >= 1 and C n_{L-1} >= 1.
+
+    The solver and the printed form say the same.
+    """
     y = np.repeat(np.arange(len(counts)), counts)
     problem = sum_of_margins({"X": np.random.default_rng(1).integers(-3, 4, (len(y), 2)).astype(float), "y": y, "C": C})
     finite = C * min(counts[0], counts[-1]) >= 1
@@ -52,10 +55,14 @@ def test_the_sum_of_margins_has_an_optimum_where_the_outer_levels_are_dear_enoug
 
 @pytest.mark.parametrize("apart", [0, 9])
 def test_the_sum_of_margins_is_below_0_where_levels_are_apart(apart: int) -> None:
-    """Levels in one place have v = 0 and w = 0; its printed optimum is v where that of the square is -v^2 / 2."""
+    """Levels in one place have v = 0 and w = 0.
+
+    Its printed optimum is v where that of the square is -v^2 / 2.
+    """
     data = {"X": np.array([[0.0], [apart], [2.0 * apart]]), "y": np.arange(3), "C": 1.0}
     problem = sum_of_margins(data)
-    assert problem.optimum().exact == -Fraction((2 * apart) ** 2, 2)  # the widths are |x_1 - x_0| + |x_2 - x_1|
+    # the widths are |x_1 - x_0| + |x_2 - x_1|
+    assert problem.optimum().exact == -Fraction((2 * apart) ** 2, 2)
     printed = problem.optimum("ord.sum.unit_ball")
     assert printed.lower <= float(-Fraction((2 * apart) ** 2, 2)) + 1e-9
     assert printed.upper >= float(-Fraction((2 * apart) ** 2, 2)) - 1e-9
@@ -84,11 +91,18 @@ def test_a_weight_is_so_many_copies_of_a_point(family: Any) -> None:
 
 @pytest.mark.parametrize("family", [implicit, implicit_l2])
 def test_prove_of_any_reading_holds_the_exact_optimum(family: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Floats such as .7 stand for 7/10 in one proof and for themselves in the other; both optima are in the interval of floats."""
+    """Floats such as .7 stand for 7/10 in one proof and for themselves in the other.
+
+    Both optima are in the interval of floats.
+    """
     monkeypatch.setattr("equimargin.documents.ordinal.RATIONAL_ROWS", 0)
     rng = np.random.default_rng(0)
     for m in range(4, 12):
-        data = levelled(m, 3, m) | {"X": rng.integers(-30, 31, (m, 2)) / 10, "C": 0.1, "weights": rng.choice([0.3, 1.0, 2.0], m)}
+        data = levelled(m, 3, m) | {
+            "X": rng.integers(-30, 31, (m, 2)) / 10,
+            "C": 0.1,
+            "weights": rng.choice([0.3, 1.0, 2.0], m),
+        }
         problem = family(data)
         entry = problem.definition
         proven = entry.prove(problem.data, 60.0)
@@ -98,7 +112,9 @@ def test_prove_of_any_reading_holds_the_exact_optimum(family: Any, monkeypatch: 
             assert Fraction(proven.lower) <= exact <= Fraction(proven.upper), (m, reading)
 
 
-def test_certificate_of_an_optimum_proven_in_floats_is_refused_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certificate_of_an_optimum_proven_in_floats_is_refused_as_such(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("equimargin.documents.ordinal.RATIONAL_ROWS", 0)
     problem = implicit(levelled(0, 3, 8) | {"C": 1.0})
     assert problem.optimum().is_known
@@ -126,7 +142,7 @@ def test_data_of_a_thousand_rows_are_proven_as_the_estimator_proves_them(
 
 
 def wines(m: int = 1599) -> tuple[Any, Any]:
-    """X (m, 11) and levels from 0 to 5."""
+    """Return X (m, 11) and levels from 0 to 5."""
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(m, 11)) @ (np.eye(11) + 0.3 * rng.normal(size=(11, 11)))
     centre = np.array([8.3, 0.53, 0.27, 2.5, 0.087, 16, 46, 0.9967, 3.31, 0.66, 10.4])
@@ -181,7 +197,10 @@ def test_without_their_order_thresholds_may_cross() -> None:
 
 @pytest.mark.parametrize("C", [0.25, 1.0, 64.0])
 def test_soft_ordinal_regression_is_no_soft_ranking(C: float) -> None:
-    """At 0, 1, 2 of the levels 0, 2, 1 the ordinal w is 0 for every C; that of the ranking is the lesser of 2 C and 1/2."""
+    """At 0, 1, 2 of the levels 0, 2, 1 the ordinal w is 0 for every C.
+
+    That of the ranking is the lesser of 2 C and 1/2.
+    """
     data = {"X": np.array([[0.0], [1.0], [2.0]]), "y": np.array([0, 2, 1]), "C": C}
     problem = implicit(data)
     assert problem.optimum().exact == 4 * Fraction(C)

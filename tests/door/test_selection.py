@@ -487,7 +487,8 @@ def test_a_grid_scores_every_point_by_the_path_that_did_not_see_it(task: str) ->
         groups = np.zeros(len(y), dtype=int)
         for k, part in enumerate(parts):
             groups[part.validation] = k
-        assert curve.lambdas[0] == max(path.lambdas[0] for path in paths)  # above those of the others, too
+        # above those of the others, too
+        assert curve.lambdas[0] == max(path.lambdas[0] for path in paths)
         for lam in [*np.geomspace(0.999 * curve.lambdas[0], 1.001 * curve.lambdas[-1], 15).tolist(), row.selected.lam]:
             f = np.zeros(len(y))
             for path, part in zip(paths, parts, strict=True):
@@ -551,7 +552,8 @@ def test_an_undefined_score_is_never_the_best() -> None:
     path = regularization_path(ranking(np.c_[np.arange(12.0), np.arange(12) * 7 % 5], y, qid))
     with pytest.raises(NothingToChoose, match="kendall_tau has no meaning at any lambda"):
         best(path, np.ones((12, 2)), y, "kendall_tau", qid=qid)
-    for first in ([0.0, 0.0, 0.0], [3.0, 2.0, 1.0]):  # f constant, or in the wrong order; then constant; then better
+    # f constant, or in the wrong order; then constant; then better
+    for first in ([0.0, 0.0, 0.0], [3.0, 2.0, 1.0]):
         partly = path_of(
             ranking(np.eye(3), [0, 1, 2], kernel=precomputed()), [4.0, 3.0, 2.0, 1.0], [first, [0, 0, 0], [0, 0, 0], [0, 1, 2]]
         )
@@ -679,7 +681,8 @@ def rates(f: Array, positive: NDArray[np.bool_]) -> set[tuple[float, float]]:
 
 
 @given(seed=st.integers(0, 2**16), family=st.sampled_from(["svm.soft", "svm.nobias", "rank.l1", "rvm", "svm.onenorm"]), grids=st.booleans())
-@example(seed=4, family="rvm", grids=False)  # at a jump a point has as many others below it as before, and others above it
+# at a jump a point has as many others below it as before, and others above it
+@example(seed=4, family="rvm", grids=False)
 @example(seed=256, family="svm.onenorm", grids=True)
 def test_the_frontier_of_rates_is_the_hull_of_what_all_lambdas_and_thresholds_reach(seed: int, family: str, grids: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -711,7 +714,10 @@ def test_the_frontier_of_rates_is_the_hull_of_what_all_lambdas_and_thresholds_re
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_frontier_has_the_fewest_errors_of_all_levels_and_zero_has_more(seed: int) -> None:
-    """P section 6: a decision on zero "can still be improved by observing the generated ROC curve at each level"."""
+    """P section 6: a decision on zero can be improved.
+
+    It "can still be improved by observing the generated ROC curve at each level".
+    """
     rng = np.random.default_rng(seed)
     positive = np.arange(20) % 2 > 0
     X, X_new = (rng.normal(size=(20, 2)) + positive[:, None] for _ in range(2))

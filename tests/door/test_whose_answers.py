@@ -1,4 +1,8 @@
-"""Whose answers a comparison judges: entries by their names, functions that quit, controls, witnesses and what was asked for in vain."""
+"""Sources of the answers that a comparison judges.
+
+They are entries by their names, functions that quit, controls and witnesses. Solvers that were
+named may have no answer.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,14 @@ import pytest
 
 from equimargin import compare
 from equimargin.compare import Comparison, Job
-from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, classification, one_norm_classification, polynomial
+from equimargin.formulations import (
+    REGISTRY,
+    MarginProblem,
+    OneNormProblem,
+    classification,
+    one_norm_classification,
+    polynomial,
+)
 from equimargin.own import OwnFamily, family
 from equimargin.own.instances import check_own_formulation, check_own_solver
 from equimargin.own.plugins import load_shipped
@@ -32,21 +43,38 @@ from narrow import as_a
 
 MODULE = sys.modules["equimargin.compare"]
 X, Y = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]), [1, -1, -1, 1]
-QUITS = (lambda: sys.exit(0), lambda: _raise(KeyboardInterrupt()), lambda: _raise(BaseException("odd")))
-"""Ways in which a function may end Python, or try to."""
+QUITS = (
+    lambda: sys.exit(0),
+    lambda: _raise(KeyboardInterrupt()),
+    lambda: _raise(BaseException("odd")),
+)
+"""Ways in which a function may end Python, or try."""
 
 
 def _raise(failure: BaseException) -> None:
     raise failure
 
 
-def entry(name: str, function: Any, families: tuple[str, ...] = ("svm.soft",), also: Any = lambda problem: None) -> Entry[MarginProblem]:
-    """A solver that is handed to `compare`, and entered nowhere."""
-    return Entry(name, function, "made for a test", families, Needs(MarginProblem, also=also), True, lambda problem: False)
+def entry(
+    name: str,
+    function: Any,
+    families: tuple[str, ...] = ("svm.soft",),
+    also: Any = lambda problem: None,
+) -> Entry[MarginProblem]:
+    """Return a solver for `compare` that is entered nowhere."""
+    return Entry(
+        name,
+        function,
+        "made for a test",
+        families,
+        Needs(MarginProblem, also=also),
+        True,
+        lambda problem: False,
+    )
 
 
 def said(found: Comparison) -> dict[str, tuple[Agreement, str]]:
-    """Agreement and reason of every answer, by its formulation or its solver."""
+    """Return agreement and reason of every answer, by its formulation or its solver."""
     judged = [j for each in found.families for j in each.judgements]
     return {j.evidence.run.formulation or j.evidence.run.solver: (j.agreement, j.evidence.run.reason) for j in judged}
 
@@ -62,18 +90,30 @@ def at_most_three_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("alone", [False, True])
 def test_a_solver_of_which_an_attribute_quits_is_refused_in_a_sentence(part: str, alone: bool, quits: Any) -> None:
     attributes = {name: getattr(SOLVERS["smo"], name) for name in ("name", "algorithm", "families", "reference", "library")}
-    methods = {"refusal": lambda self, problem: None, "run": lambda self, problem, limits, start: None}
+    methods = {
+        "refusal": lambda self, problem: None,
+        "run": lambda self, problem, limits, start: None,
+    }
     wrong = type("Wrong", (), {**attributes, **methods, part: property(lambda self: quits())})()
-    with pytest.raises(ValueError, match="a solver of the class Wrong has an attribute that cannot be read: Quit: it raises"):
+    with pytest.raises(
+        ValueError,
+        match="a solver of the class Wrong has an attribute that cannot be read: Quit: it raises",
+    ):
         compare(classification(X, Y, 1.0), solvers=wrong if alone else ["CLARABEL", wrong])
 
 
 @pytest.fixture
 def asks_first() -> Iterator[Any]:
-    """A function that enters a solver by when it asks to be the first."""
+    """Yield a function that enters a solver by when it asks to be the first."""
 
     def entered(first: Any) -> None:
-        enter = solver("asks_first", algorithm="made for a test", families=("svm.soft",), needs=Needs(MarginProblem), first=first)
+        enter = solver(
+            "asks_first",
+            algorithm="made for a test",
+            families=("svm.soft",),
+            needs=Needs(MarginProblem),
+            first=first,
+        )
         enter(lambda problem, limits: solve(problem, "smo", limits.tol))
 
     yield entered
@@ -107,7 +147,7 @@ def test_compare_with_a_solver_that_quits_has_a_failed_answer(quits: Any, where:
 
 @pytest.fixture
 def quitting() -> Iterator[Any]:
-    """A function that makes a family in which one of its parts quits."""
+    """Yield a function that makes a family with one quitting part."""
 
     def make(part: str, quits: Any) -> OwnFamily:
         from hypothesis import strategies as st
@@ -194,8 +234,16 @@ def test_an_answer_has_the_name_of_the_entry_that_gave_it() -> None:
 def test_what_was_asked_for_and_is_for_no_family_is_left_out_with_a_reason() -> None:
     ranker = entry("ranker", lambda problem: None, families=("rank.l1",))
     problem = classification(X, Y, 1.0, polynomial(2, 1, 1))
-    found = compare(problem, formulations=["svm.soft.primal", "rank.l1.dual"], solvers=["CLARABEL", "smo", "cutting_plane", ranker])
-    wanted = ["cutting_plane is for rank.l1", "ranker is for rank.l1", "rank.l1.dual declares rank.l1"]
+    found = compare(
+        problem,
+        formulations=["svm.soft.primal", "rank.l1.dual"],
+        solvers=["CLARABEL", "smo", "cutting_plane", ranker],
+    )
+    wanted = [
+        "cutting_plane is for rank.l1",
+        "ranker is for rank.l1",
+        "rank.l1.dual declares rank.l1",
+    ]
     assert [sentence.partition(", and compared is svm.soft")[0] for sentence in found.left_out] == wanted
     assert all(sentence in " ".join(str(found).split()) for sentence in wanted)
     assert found.to_dict()["left_out"] == list(found.left_out)
@@ -209,7 +257,8 @@ def test_controls_that_data_do_not_tell_apart_are_said_to_be_and_change_no_verdi
     found = compare(classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=["CLARABEL", "smo"], include_controls=True)
     of_control = {name: agreement for name, (agreement, _) in said(found).items() if name in REGISTRY and REGISTRY[name].control}
     told, alike = "svm.soft.dual.as_printed", "svm.penalized.primal"
-    assert (of_control[told], of_control[alike]) == (Agreement.DISAGREES, Agreement.AGREES)  # the best bias is 0 here, penalised or not
+    # the best bias is 0 here, penalised or not
+    assert (of_control[told], of_control[alike]) == (Agreement.DISAGREES, Agreement.AGREES)
     page = " ".join(str(found).split())
     assert "Wrong on purpose, and disagrees as it must be: dual.as_printed (control)" in page
     assert "Wrong on purpose, and not told apart by these data: svm.penalized.primal (control)" in page
@@ -225,10 +274,17 @@ def test_a_control_is_never_the_fastest(monkeypatch: pytest.MonkeyPatch) -> None
         return replace(found, run=replace(found.run, solve_seconds=1e-9 if job.control else 1.0))
 
     monkeypatch.setattr(Job, "run", timed)
-    found = compare(classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=["CLARABEL", "smo"], include_controls=True)
+    found = compare(
+        classification(X, Y, 1.0, polynomial(2, 1, 1)),
+        solvers=["CLARABEL", "smo"],
+        include_controls=True,
+    )
     from equimargin.report.pages.comparison import _overview
 
-    assert [cell.text for cell in _overview(found.families[0], 0, False)][-2:] == ["svm.soft.primal by CLARABEL", "1"]
+    assert [cell.text for cell in _overview(found.families[0], 0, False)][-2:] == [
+        "svm.soft.primal by CLARABEL",
+        "1",
+    ]
 
 
 def test_two_runs_of_one_library_are_one_witness() -> None:
@@ -256,14 +312,22 @@ def test_solvers_around_one_solver_are_one_witness() -> None:
 
 
 def test_a_solver_around_one_of_a_library_has_the_library_as_its_witness() -> None:
-    around: Any = entry("around", lambda problem, limits: solve(problem, "linear_program", limits.tol), ("svm.onenorm",))
+    around: Any = entry(
+        "around",
+        lambda problem, limits: solve(problem, "linear_program", limits.tol),
+        ("svm.onenorm",),
+    )
     around = replace(around, needs=Needs(OneNormProblem))
     found = compare(one_norm_classification(X, Y, 1.0), solvers=["HIGHS", around]).families[0]
     assert {j.evidence.run.witness for j in found.judgements if j.agreement is Agreement.AGREES} == {"HIGHS"}
 
 
 @pytest.mark.parametrize(
-    ("id", "own"), [("one_norm_svm", {"y": [1, 0, 0, 1], "C": 1.0}), ("quantile", {"y": Y, "tau": 0.5, "penalty": 0.125})]
+    ("id", "own"),
+    [
+        ("one_norm_svm", {"y": [1, 0, 0, 1], "C": 1.0}),
+        ("quantile", {"y": Y, "tau": 0.5, "penalty": 0.125}),
+    ],
 )
 def test_a_shipped_solver_that_calls_highs_is_no_second_witness_beside_it(id: str, own: dict[str, Any]) -> None:
     load_shipped()
@@ -273,7 +337,9 @@ def test_a_shipped_solver_that_calls_highs_is_no_second_witness_beside_it(id: st
     assert found.verdict is Verdict.UNDECIDED
 
 
-def test_the_page_names_the_rule_where_it_is_not_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_names_the_rule_where_it_is_not_the_usual_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     at_most_three_rows(monkeypatch)
     found = compare(classification(X, Y, 1.0))
     page = " ".join(str(found).split())
@@ -286,15 +352,22 @@ def test_the_page_names_the_rule_where_it_is_not_the_usual_one(monkeypatch: pyte
     assert "AGREE:" not in str(usual)
 
 
-def test_refused_answers_keep_their_reason_whatever_was_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_answers_keep_their_reason_whatever_was_spent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     at_most_three_rows(monkeypatch)
     monkeypatch.setattr(MODULE, "TOGETHER", 0.0)
     found = compare(classification(X, Y, 1.0))
     reasons = {j.evidence.run.reason for j in found.families[0].judgements if j.evidence.run.formulation is not None}
-    assert reasons == {"too large to declare: 4 points, the limit is 3", "too large to declare: 4 rows, the limit is 3"}
+    assert reasons == {
+        "too large to declare: 4 points, the limit is 3",
+        "too large to declare: 4 rows, the limit is 3",
+    }
 
 
-def test_the_second_witness_has_the_whole_time_limit_however_fast_the_first_was(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_second_witness_has_the_whole_time_limit_however_fast_the_first_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     allowed: dict[str, Any] = {}
     run = Job.run
 

@@ -193,7 +193,10 @@ def test_a_comparison_that_proves_nothing_ends() -> None:
 
 
 def test_no_warning_of_cvxpys_comes_out() -> None:
-    """Neither while it compiles and solves nor while its values are read back; warnings are errors here."""
+    """Neither while it compiles and solves nor while its values are read back.
+
+    Warnings are errors here.
+    """
     declared = declare("svm.soft.dual", sample_problem("svm.soft"))
 
     def recover(answered: Declaration) -> CanonicalPoint:

@@ -113,7 +113,8 @@ def test_kept_code_finds_its_memory_and_its_linear_algebra(kernels: Path, tmp_pa
     program = "import numpy as np; from equimargin.solvers.caller import squares; "
     program += "print(squares(np.ones((3, 2))).tolist(), sum(squares.stats.cache_hits.values()))"
     assert call(kernels.parent, program, NUMBA_CACHE_DIR=str(tmp_path)) == "[[3.0, 3.0], [3.0, 3.0]] 0"
-    another = "; print(squares(np.ones((1, 1), np.float32)).tolist())"  # compiled after the code of the first has been read
+    # compiled after the code of the first has been read
+    another = "; print(squares(np.ones((1, 1), np.float32)).tolist())"
     assert call(kernels.parent, program + another, NUMBA_CACHE_DIR=str(tmp_path)) == "[[3.0, 3.0], [3.0, 3.0]] 1\n[[1.0]]"
 
 
@@ -154,7 +155,9 @@ def test_a_brief_kernel_is_compiled_once_it_has_been_handed_many_entries(monkeyp
         assert (shares[0], len(kernel.signatures)) == (np.inf, signatures)
 
 
-def test_a_kernel_whose_work_depends_on_its_result_is_compiled_after_much_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_whose_work_depends_on_its_result_is_compiled_after_much_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(jit, "cache_directory", lambda: None)
 
     def passes(x: np.ndarray, count: int) -> int:
@@ -189,7 +192,10 @@ def test_no_kernel_is_compiled_without_the_time_for_it(monkeypatch: pytest.Monke
     needed = jit.seconds_to_compile(kernel)
     before = jit.seconds_foreseen()
     with jit.compiling_announced(told.append):
-        with jit.compiling_within(0.9 * needed), pytest.raises(jit.NotCompiled, match="successor takes about"):
+        with (
+            jit.compiling_within(0.9 * needed),
+            pytest.raises(jit.NotCompiled, match="successor takes about"),
+        ):
             kernel(1)
         assert (told, jit.seconds_foreseen(), jit.is_compiled(kernel)) == ([], before, False)
         with jit.compiling_within(1.5 * needed):
@@ -350,8 +356,15 @@ for seconds in (0.5, 1.0, 1.5):
         print("heard")
 """
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    reset = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a parent may ignore interrupts
-    answer = subprocess.run([sys.executable, "-c", reset + code], env=environment, capture_output=True, text=True, timeout=HANG)
+    # a parent may ignore interrupts
+    reset = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    answer = subprocess.run(
+        [sys.executable, "-c", reset + code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+    )
     assert (answer.stdout, answer.stderr, answer.returncode) == ("heard\n" * 3, "", 0)
 
 
@@ -364,7 +377,12 @@ def test_seconds_of_compiling_are_counted_once_and_only_where_kernels_are_compil
         "first = seconds_of_compiling()\nassert 0 < first < time.perf_counter() - started\n"
         "solve(problem, 'newton')\nassert seconds_of_compiling() == first\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, timeout=HANG)
+    subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        timeout=HANG,
+    )
 
 
 def test_the_clock_of_work_stands_still_while_a_kernel_is_compiled(tmp_path: Path) -> None:
@@ -378,13 +396,20 @@ def test_the_clock_of_work_stands_still_while_a_kernel_is_compiled(tmp_path: Pat
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(tmp_path)}
     for kept in ("False", "True"):
-        answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=HANG)
+        answer = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=HANG,
+        )
         assert answer.stdout.strip() == kept
 
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder of a kernel cache of its own."""
+    """Yield the folder of a kernel cache of its own."""
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
     jit.cache_directory.cache_clear()
     yield tmp_path / "equimargin"
@@ -413,7 +438,8 @@ def test_cache_directory_that_others_can_write_is_kept_to_its_user(cache: Path, 
 def test_cache_directory_that_others_go_on_writing_is_refused(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.mkdir()
     cache.chmod(0o770)
-    monkeypatch.setattr(Path, "chmod", lambda *arguments: None)  # as on a file system without permissions
+    # as on a file system without permissions
+    monkeypatch.setattr(Path, "chmod", lambda *arguments: None)
     with pytest.raises(PermissionError, match=rf"^the kernel cache {cache} can be written by other users; chmod go-w {cache}, or name "):
         jit.cache_directory()
     assert not list(cache.iterdir())
@@ -433,7 +459,13 @@ def test_refused_kernel_cache_is_a_sentence(tmp_path: Path, command: str) -> Non
     folder.mkdir()
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(tmp_path)}
     code = "import os; us = os.getuid(); os.getuid = lambda: us + 1; from equimargin.cli import main; main()"
-    ended = subprocess.run([sys.executable, "-c", code, command, "xor"], env=environment, capture_output=True, text=True, timeout=HANG)
+    ended = subprocess.run(
+        [sys.executable, "-c", code, command, "xor"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+    )
     assert ended.stderr.startswith(f"equimargin: the kernel cache {folder} belongs to user "), ended.stdout + ended.stderr
     assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
 

@@ -150,12 +150,19 @@ def _in_parts(dense: Any, shuffle: Any) -> Any:
     halves = shuffle.integers(-4, 5, dense.size).astype(float)
     entries = np.column_stack([dense.ravel() - halves, halves]).ravel()
     order = np.lexsort((shuffle.random(len(rows)), rows))
-    made = sparse.csr_array((entries[order], columns[order], np.arange(0, 2 * dense.size + 1, 2 * dense.shape[1])), shape=dense.shape)
+    made = sparse.csr_array(
+        (entries[order], columns[order], np.arange(0, 2 * dense.size + 1, 2 * dense.shape[1])),
+        shape=dense.shape,
+    )
     made.has_sorted_indices = made.has_canonical_format = True
     return made
 
 
-@given(st.integers(0, 2**16), st.sampled_from([linear(), rbf(0.3), polynomial(2)]), st.sampled_from(["hinge", "squared_hinge"]))
+@given(
+    st.integers(0, 2**16),
+    st.sampled_from([linear(), rbf(0.3), polynomial(2)]),
+    st.sampled_from(["hinge", "squared_hinge"]),
+)
 @settings(max_examples=15)
 def test_sparse_features_in_parts_with_stale_flags_are_the_dense_ones(seed: int, kernel: Any, loss: Any) -> None:
     random = np.random.default_rng(seed)

@@ -12,8 +12,25 @@ import pytest
 
 from places import HANG, ROOT
 
-FOLDERS = ("formulations", "solvers", "proofs", "src/equimargin", "tests", "benchmarks", "examples", "docs")
-LIMITED_BY_KEYWORD = {"run", "call", "check_call", "check_output", "communicate", "wait_for_workers", "as_completed"}
+FOLDERS = (
+    "formulations",
+    "solvers",
+    "proofs",
+    "src/equimargin",
+    "tests",
+    "benchmarks",
+    "examples",
+    "docs",
+)
+LIMITED_BY_KEYWORD = {
+    "run",
+    "call",
+    "check_call",
+    "check_output",
+    "communicate",
+    "wait_for_workers",
+    "as_completed",
+}
 """Functions that wait until the argument `timeout` is over."""
 LIMITED_BY_AN_ARGUMENT = {"wait", "join", "get", "result", "exception", "acquire"}
 """Methods that wait without limit if called without arguments, unlike `text.join(parts)`."""
@@ -66,7 +83,17 @@ def test_waits_without_limit_are_found(source: str, lines: list[int]) -> None:
 def test_stuck_test_is_ended_with_all_stacks(tmp_path: Path) -> None:
     stuck = tmp_path / "test_stuck.py"
     stuck.write_text("import threading\n\ndef test_stuck():\n    threading.Event().wait()\n", encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), "-o", "faulthandler_timeout=1", "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-c",
+        str(ROOT / "pyproject.toml"),
+        "-o",
+        "faulthandler_timeout=1",
+        "-p",
+        "no:cacheprovider",
+    ]
     ended = subprocess.run([*command, str(stuck)], cwd=tmp_path, capture_output=True, text=True, timeout=HANG)
     assert ended.returncode == 1
     assert "Timeout (0:00:01)!" in ended.stderr

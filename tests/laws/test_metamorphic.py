@@ -1,8 +1,10 @@
 """Metamorphic properties: what becomes of an optimum when its problem is changed in a known way.
 
-A table of laws by families. A law is judged by what every specialised solver of the family proves, and each must prove a narrow
-interval: v = v' is refuted where two intervals are apart. Where the changed data are as exact as the drawn ones (orders, signs, powers of
-two) nothing widens them; where they are rounded, ROUNDING does. Multipliers and coefficients are never compared: they are not unique.
+A table of laws by families. A law is judged by what every specialised solver of the family proves,
+and each must prove a narrow interval: v = v' is refuted where two intervals are apart. Where the
+changed data are as exact as the drawn ones (orders, signs, powers of two) nothing widens them;
+where they are rounded, ROUNDING does. Multipliers and coefficients are never compared: they are not
+unique.
 """
 
 from __future__ import annotations
@@ -175,7 +177,10 @@ def of_pairs(problem: Any, preferred: Any, other: Any, weights: Array) -> Any:
 
 
 def some_rows(problem: Any, kept: NDArray[np.bool_]) -> Any:
-    """The problem of some of its rows, the last point's among them; kept : (p,). Pairs go, their points stay."""
+    """The problem of some of its rows, the last point's among them; kept : (p,).
+
+    Pairs go, their points stay.
+    """
     if isinstance(problem.rows, Pairs):
         return of_pairs(problem, problem.rows.preferred[kept], problem.rows.other[kept], row_weights(problem)[kept])
     points = np.asarray(kept.reshape(-1, problem.m).any(axis=0))
@@ -197,7 +202,10 @@ def loss(solution: Solution) -> float:
 
 @law(SOFT)
 def a_higher_cost_buys_less_loss_for_more_norm(problem: Any, rng: Random) -> None:
-    """From the two optimality inequalities, with the proven gaps in place of equality; loss and norm are float64."""
+    """From the two optimality inequalities, with the proven gaps in place of equality.
+
+    Loss and norm are float64.
+    """
     factor = rng.choice([2.0, 16.0])
     for low, high in zip(solutions(problem), solutions(problem.with_cost(factor * problem.C)), strict=True):
         gaps = [s.upper - s.lower + 1e-12 * s.interval.size for s in (low, high)]
@@ -245,7 +253,10 @@ def the_value_lies_between_zero_and_that_of_the_best_constant(problem: Any, rng:
 
 @law(SOLVED)
 def a_kernel_forgets_where_the_origin_is(problem: Any, rng: Random) -> None:
-    """An RBF always; the linear one where there is a bias, and in rankings, whose rows are differences."""
+    """An RBF always.
+
+    The linear one where there is a bias, and in rankings, whose rows are differences.
+    """
     rooted = problem.family in ("svm.nobias", "svm.nobias_hard", "svm.nobias_l2", "rvm", "svm.nobias_onenorm", "svm.onenorm")
     here = replace(problem, kernel=rbf(0.5) if rooted or rng.random() < 0.5 else linear())
     equal(v(here), v(replace(here, X=problem.X + rng.integers(-2, 3, size=problem.X.shape[1]))), ROUNDING)

@@ -1,6 +1,7 @@
 """Properties of the whole: on any data, right answers agree, and what a solver hands back is what it says.
 
-The scale is moderate where a backend takes part: at 1e-6 or 1e6 an interior-point method may honestly fail.
+The scale is moderate where a backend takes part: at 1e-6 or 1e6 an interior-point method may
+honestly fail.
 """
 
 from __future__ import annotations
@@ -21,12 +22,15 @@ from equimargin.testing import FAMILIES, margin_problems
 DECLARED = [family for family in FAMILIES if not FAMILIES[family].get("hard") and any(e.family == family for e in REGISTRY.values())]
 """Without the hard families, which arbitrary data make infeasible."""
 ASKED = ("CLARABEL", "SCS")
-"""The backends that are asked on any data: OSQP and HiGHS are each weak on a kind of program."""
+"""The backends that run on any data: OSQP and HiGHS are each weak on a kind of program."""
 SOLVED = [family for family in FAMILIES if any(solver.takes(family) for solver in SOLVERS.values())]
 
 
 def answers(problem: Problem) -> list[Evidence]:
-    """Every declaration of the family by two backends, an interior-point and a splitting method, and every solver meant for it."""
+    """Return the answers to a problem by all declarations and solvers of its family.
+
+    Two backends run every declaration, an interior-point and a splitting method.
+    """
     ids = [id for id, entry in REGISTRY.items() if not entry.control and entry.refusal(problem) is None]
     names = [name for name, solver in SOLVERS.items() if solver.takes(problem.family) and solver.refusal(problem) is None]
     declared = [examine(problem, solve_declaration(declare(id, problem), backend)) for id in ids for backend in ASKED]
@@ -35,10 +39,12 @@ def answers(problem: Problem) -> list[Evidence]:
 
 @pytest.mark.parametrize("family", DECLARED)
 def test_right_answers_agree_on_any_data(family: str) -> None:
-    """All of them, on degenerate data too; where the optimum is 0, backends may end with any accuracy, but none disagrees.
+    """All of them, on degenerate data too.
 
-    The backends may both be inaccurate on every form of a family, which is then undecided: of one in some hundred runs of Clarabel on the
-    same linear programs, with the same data, that is so.
+    Where the optimum is 0, backends may end with any accuracy, but none disagrees.
+
+    The backends may both be inaccurate on every form of a family, which is then undecided: of one
+    in some hundred runs of Clarabel on the same linear programs, with the same data, that is so.
     """
 
     @given(margin_problems(family, max_points=8, tails=False))
@@ -67,7 +73,8 @@ def test_a_solvers_word_is_true_at_any_scale(family: str) -> None:
             assert solution.lower <= solution.upper
             assert solution.reason
             assert not np.isnan(solution.value)
-            if solution.status is Status.OPTIMAL and isinstance(problem, MarginProblem):  # a linear program's gap is its proven one
+            # a linear program's gap is its proven one
+            if solution.status is Status.OPTIMAL and isinstance(problem, MarginProblem):
                 assert solution.relative_gap <= 1e-6
 
     check()
@@ -75,9 +82,15 @@ def test_a_solvers_word_is_true_at_any_scale(family: str) -> None:
 
 @pytest.mark.parametrize("family", SOLVED)
 def test_auto_reaches_the_accuracy_where_any_solver_does(family: str) -> None:
-    """Also with columns in their own units, from 1e-2 to 1e6: a solver that makes no progress hands over to the next."""
+    """Also with columns in their own units, from 1e-2 to 1e6.
 
-    @given(margin_problems(family, max_points=8, tails=False), st.lists(st.integers(-2, 6), min_size=8, max_size=8))
+    After a solver that makes no progress comes the next.
+    """
+
+    @given(
+        margin_problems(family, max_points=8, tails=False),
+        st.lists(st.integers(-2, 6), min_size=8, max_size=8),
+    )
     def check(problem: Problem, powers: list[int]) -> None:
         units = 10.0 ** np.resize(powers, problem.X.shape[1])
         problem = replace(problem, X=problem.X * units)

@@ -27,7 +27,14 @@ from equimargin.cli.app import app
 from equimargin.data import load
 from equimargin.formulations import classification, linear, polynomial
 from equimargin.proofs import Audit, audit
-from equimargin.proofs.foreign_models import ClaimedProblem, Model, of_estimator, of_values, read, stated
+from equimargin.proofs.foreign_models import (
+    ClaimedProblem,
+    Model,
+    of_estimator,
+    of_values,
+    read,
+    stated,
+)
 from equimargin.proofs.pickled_models import read_trusted
 from equimargin.solvers import solve
 
@@ -92,7 +99,10 @@ def test_a_linear_classifier(loss: str, intercept: bool, scaling: float) -> None
 
 
 def test_an_excess_that_is_known() -> None:
-    """XOR's optimum is 1/4 at alpha = 1/8; at 3/4 of that f the objective is 9/16 x 1/4 + C x 4 x 1/4."""
+    """XOR's optimum is 1/4 at alpha = 1/8.
+
+    At 3/4 of that f the objective is 9/16 x 1/4 + C x 4 x 1/4.
+    """
     labels, points = XOR[1], XOR[0]
     claimed = ClaimedProblem("classification", polynomial(2), "hinge", C=1.0)
     model = Model("by hand", claimed, 0.0, coefficients=labels * 3 / 32, support=np.arange(4))
@@ -112,14 +122,19 @@ def test_all_relative_figures_have_one_denominator(tol: float) -> None:
     assert found.own_relative_excess == (found.objective.upper - found.own.lower) / S
     assert found.relative_excess[1] <= found.own_relative_excess
     own = float(str(found).rpartition("prove at most ")[2].removesuffix(")"))
-    assert found.own_relative_excess <= own <= 1.1 * found.own_relative_excess  # two digits, rounded up
+    # two digits, rounded up
+    assert found.own_relative_excess <= own <= 1.1 * found.own_relative_excess
     low, high = (f"{figure:.2g}" for figure in found.relative_excess)
     assert (f"(relative: {high}; " in str(found)) == (low == high)
 
 
 def test_audit_prints_one_number_or_an_interval_that_contains_the_proven_one() -> None:
     known = audit(SVC(C=100.0, gamma=0.001).fit(X, Y), X, Y)
-    exact = replace(known, objective=replace(known.objective, lower=3.0, upper=3.0), optimum=replace(known.optimum, lower=1.0, upper=1.0))
+    exact = replace(
+        known,
+        objective=replace(known.objective, lower=3.0, upper=3.0),
+        optimum=replace(known.optimum, lower=1.0, upper=1.0),
+    )
     assert "this model is proven to be 2 above" in str(exact)
     wide = replace(exact, objective=replace(known.objective, lower=3.14159999, upper=4.00000001))
     assert "proven to be between 2.141 and 3.001 above" in str(wide)
@@ -151,7 +166,10 @@ def test_what_a_file_does_not_say_is_said(text: str, assumed: str, tmp_path: Pat
 
 
 def test_an_audit_says_what_it_assumes(tmp_path: Path) -> None:
-    """A model with class weights is near the optimum of another problem than the one without; nothing in its file tells them apart."""
+    """A model with class weights is near the optimum of another problem than the one without.
+
+    Nothing in its file tells them apart.
+    """
     (tmp_path / "model").write_text(liblinear(1, "L2R_L2LOSS_SVC"))
     np.savez(tmp_path / "data.npz", X=np.array([[1.0], [-1.0]]), y=np.array([1.0, -1.0]))
     result = CliRunner().invoke(app, ["audit", str(tmp_path / "model"), "--data", str(tmp_path / "data.npz"), "-C", "1"])
@@ -172,7 +190,15 @@ def test_audit_class_weights_that_are_stated_are_those_of_the_problem(first: int
     with pytest.raises(ValueError, match=r"^C = 2 is contradicted"):
         audit(model, X, Y, C=2.0)
     np.savez(tmp_path / "data.npz", X=X, y=Y)
-    arguments = ["audit", str(tmp_path / "model"), "--data", str(tmp_path / "data.npz"), "-C", "2", "--class-weight"]
+    arguments = [
+        "audit",
+        str(tmp_path / "model"),
+        "--data",
+        str(tmp_path / "data.npz"),
+        "-C",
+        "2",
+        "--class-weight",
+    ]
     result = CliRunner().invoke(app, [*arguments, "0.5,5"])
     assert (result.exit_code, "assumed" in result.output) == (0, False), result.output
     result = CliRunner().invoke(app, [*arguments, "5"])
@@ -181,7 +207,14 @@ def test_audit_class_weights_that_are_stated_are_those_of_the_problem(first: int
 
 def test_audit_a_free_bias_of_liblinear_is_outside_the_norm(tmp_path: Path) -> None:
     point: Any = solve(classification(X, Y, C=0.1, loss="squared_hinge"), tol=1e-9).point
-    header = ["solver_type L2R_L2LOSS_SVC", "nr_class 2", "label 1 -1", f"nr_feature {X.shape[1]}", "bias 1", "w"]
+    header = [
+        "solver_type L2R_L2LOSS_SVC",
+        "nr_class 2",
+        "label 1 -1",
+        f"nr_feature {X.shape[1]}",
+        "bias 1",
+        "w",
+    ]
     (tmp_path / "model").write_text("\n".join([*header, *(f"{v:.17g} " for v in [*point.w, point.b])]) + "\n")
     model = read(tmp_path / "model")
     found = audit(stated(model, free_bias=True), X, Y, C=0.1)
@@ -192,7 +225,10 @@ def test_audit_a_free_bias_of_liblinear_is_outside_the_norm(tmp_path: Path) -> N
 def test_stated_what_the_model_says_itself_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model").write_text(liblinear(1))
     model = read(tmp_path / "model")
-    with pytest.raises(ValueError, match=r"^free_bias is for LIBLINEAR's L2R_L2LOSS_SVC with a bias of 1, which takes -R"):
+    with pytest.raises(
+        ValueError,
+        match=r"^free_bias is for LIBLINEAR's L2R_L2LOSS_SVC with a bias of 1, which takes -R",
+    ):
         stated(model, free_bias=True)
     with pytest.raises(ValueError, match="class_weight must be 2 positive numbers, not 0 and 1"):
         stated(model, class_weight=(0, 1))
@@ -277,7 +313,10 @@ def test_audit_of_rounded_file_excludes_the_rows_it_came_from(tmp_path: Path) ->
 def test_a_libsvm_model(first: int, tmp_path: Path) -> None:
     estimator = SVC(C=2.0, gamma=0.02).fit(X, Y)
     (tmp_path / "model").write_text(libsvm(estimator, first))
-    found, wanted = audit(read(tmp_path / "model"), X, Y, C=2.0, nearest_rows=True), audit(estimator, X, Y)
+    found, wanted = (
+        audit(read(tmp_path / "model"), X, Y, C=2.0, nearest_rows=True),
+        audit(estimator, X, Y),
+    )
     assert found.excess == pytest.approx(wanted.excess, rel=1e-6)
     with pytest.raises(ValueError, match=r"support vector 1 of \d+ is no row of the data"):
         audit(read(tmp_path / "model"), 2 * X, Y, C=2.0)
@@ -334,30 +373,61 @@ def fitted_at(C: float | None) -> Model:
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
-        (lambda: audit(of_values({"kind": "LinearSVC", "coef": [1.0], "intercept": 0}), X, Y), r"^C is missing"),
+        (
+            lambda: audit(of_values({"kind": "LinearSVC", "coef": [1.0], "intercept": 0}), X, Y),
+            r"^C is missing",
+        ),
         (lambda: audit(fitted(), X, Y, C=1.0), r"^C is contradicted: the model says 2, not 1"),
         (
             lambda: audit(fitted_at(None), X, Y, C=1.0),
             r"^C = 1 is contradicted: the dual coefficient of a row is 2",
         ),
         (lambda: audit(fitted(), X, Y, epsilon=0.1), r"^epsilon belongs to regression"),
-        (lambda: audit(SVR(epsilon=0.2).fit(X, TARGETS), X, TARGETS, epsilon=0.1), r"^epsilon is contradicted"),
+        (
+            lambda: audit(SVR(epsilon=0.2).fit(X, TARGETS), X, TARGETS, epsilon=0.1),
+            r"^epsilon is contradicted",
+        ),
         (lambda: audit(fitted(), X, -Y), r"^the labels are contradicted"),
         (lambda: audit(fitted_at(np.inf), X, Y), r"^C must be finite"),
-        (lambda: audit(fitted(), X[:60], Y[:60]), r"a support vector is row \d+ of the data, which have 60 rows"),
+        (
+            lambda: audit(fitted(), X[:60], Y[:60]),
+            r"a support vector is row \d+ of the data, which have 60 rows",
+        ),
         (lambda: audit(fitted(), X, np.arange(120) % 3), r"two classes and the data 3"),
-        (lambda: audit(SVC(kernel="sigmoid").fit(X, Y), X, Y), r"sigmoid kernel is not positive semidefinite"),
-        (lambda: audit(SVC(kernel=lambda x, z: x @ z.T).fit(X, Y), X, Y), r"a kernel that is a function"),
+        (
+            lambda: audit(SVC(kernel="sigmoid").fit(X, Y), X, Y),
+            r"sigmoid kernel is not positive semidefinite",
+        ),
+        (
+            lambda: audit(SVC(kernel=lambda x, z: x @ z.T).fit(X, Y), X, Y),
+            r"a kernel that is a function",
+        ),
         (lambda: audit(SVC().fit(X, np.arange(120) % 3), X, Y), r"the model has 3 classes"),
         (lambda: audit(SVC(), X, Y), r"not fitted"),
-        (lambda: audit(type("SVC", (), {"__module__": "thundersvm.thundersvm"})(), X, Y), r"not SVC of thundersvm; save its coefficients"),
+        (
+            lambda: audit(type("SVC", (), {"__module__": "thundersvm.thundersvm"})(), X, Y),
+            r"not SVC of thundersvm; save its coefficients",
+        ),
         (lambda: audit(NuSVC(), X, Y), r"SVC, SVR and LinearSVC can be audited, not NuSVC"),
         (lambda: audit(LinearSVC(penalty="l1", dual=False).fit(X, Y), X, Y), r"1-norm"),
         (lambda: audit(LinearSVC(multi_class="crammer_singer").fit(X, Y), X, Y), r"crammer_singer"),
-        (lambda: audit(Model("m", ClaimedProblem("classification", linear(), "hinge", 1.0), 0.0, np.ones(40)), X, Y), r"40 weights"),
-        (lambda: of_values({"kind": "SVC", "kernel": "rbf", "intercept": 0, "dual_coef": [1], "support": [1]}), r"does not say its gamma"),
+        (
+            lambda: audit(
+                Model("m", ClaimedProblem("classification", linear(), "hinge", 1.0), 0.0, np.ones(40)),
+                X,
+                Y,
+            ),
+            r"40 weights",
+        ),
+        (
+            lambda: of_values({"kind": "SVC", "kernel": "rbf", "intercept": 0, "dual_coef": [1], "support": [1]}),
+            r"does not say its gamma",
+        ),
         (lambda: of_values({"kind": "SVC", "intercept": 0, "coef": [1.0]}), r"has no key 'coef'"),
-        (lambda: of_values({"kind": "LinearSVC", "intercept": np.nan, "coef": [1.0]}), r"^intercept must be 1 finite number$"),
+        (
+            lambda: of_values({"kind": "LinearSVC", "intercept": np.nan, "coef": [1.0]}),
+            r"^intercept must be 1 finite number$",
+        ),
     ],
 )
 def test_what_cannot_be_audited_is_a_sentence(call: Callable[[], Any], reason: str) -> None:
@@ -499,7 +569,10 @@ def test_rows_of_weight_zero_shift_no_support_vector(estimator: Any) -> None:
 
 @pytest.mark.parametrize("compress", [0, 3])
 def test_a_pickled_pipeline_is_read_on_trust_alone(compress: int, tmp_path: Path) -> None:
-    """It is the audit of its last step on what its first step makes of the data; without trust nothing of the file is run."""
+    """It is the audit of its last step on what its first step makes of the data.
+
+    Without trust nothing of the file is run.
+    """
     raw = load("breast_cancer")
     pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear", C=0.5)).fit(raw.X, raw.y)
     file = tmp_path / "model.joblib"
@@ -551,7 +624,8 @@ def test_a_bad_pickle_is_a_sentence(content: bytes, reason: str, tmp_path: Path)
 def test_a_pipeline_takes_columns_by_name(tmp_path: Path) -> None:
     """Data whose columns have another order are put in order, and a missing column is named."""
     pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(X[:, :3], Y)
-    pipeline[0].feature_names_in_ = np.array(["a", "b", "c"], dtype=object)  # as a frame would have given it
+    # as a frame would have given it
+    pipeline[0].feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
     joblib.dump(pipeline, tmp_path / "model.joblib")
     lines = [",".join(map(repr, [*x.tolist(), label])) for x, label in zip(X[:, [2, 0, 1]], Y.tolist(), strict=True)]
     (tmp_path / "data.csv").write_text("\n".join(["c,a,b,label", *lines]))

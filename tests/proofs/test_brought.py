@@ -146,7 +146,10 @@ def test_a_refutation_is_small_and_exact() -> None:
 
 
 def test_a_function_that_fails_on_drawn_data_does_not_conform(own: OwnFamily, capsys: pytest.CaptureFixture[str]) -> None:
-    """The line that is named is that of the function, even where cvxpy raises; a control is not refuted by it."""
+    """The line that is named is that of the function, even where cvxpy raises.
+
+    A control is not refuted by it.
+    """
     assert main(["test.own.primal"]) == 2
     assert "cannot be checked: the family test.own has no strategy to draw data from" in capsys.readouterr().out
     own.data = st.fixed_dictionaries({"end": st.integers(1, 2)})
@@ -315,7 +318,8 @@ def test_scalars_meet_vectors_and_variables_have_attributes(own: OwnFamily) -> N
     assert [j.agreement for j in found.families[0].judgements].count(Agreement.AGREES) >= 3, str(found)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the product 0 times inf that makes the wrong bounds
+# the product 0 times inf that makes the wrong bounds
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("loss", [cp.pos, cp.abs, lambda short: cp.maximum(short, 0)], ids=["pos", "abs", "maximum"])
 def test_highs_gets_no_wrong_bounds_in_a_family_from_elsewhere(loss: Any) -> None:
     """cvxpy 1.9.3 bounds a loss of a free affine expression where it must not, and HiGHS then returns 20 for 1."""
@@ -440,7 +444,9 @@ def test_exact_optima_that_are_not_equal_are_said_to_be(own: OwnFamily) -> None:
     assert "the proven optimum of test.own.nearly is another than the definition's" in " ".join(str(found).split())
 
 
-def test_compare_where_roundings_explain_that_optima_differ_says_so_beside_the_mark(own: OwnFamily) -> None:
+def test_compare_where_roundings_explain_that_optima_differ_says_so_beside_the_mark(
+    own: OwnFamily,
+) -> None:
     @own.formulation("thirds")
     def thirds(d: Any) -> Any:
         x = cp.Variable(name="x")
@@ -453,7 +459,7 @@ def test_compare_where_roundings_explain_that_optima_differ_says_so_beside_the_m
 
 
 def _added(how: str, size: float) -> tuple[Any, list[Any]]:
-    """Return a term of the objective that has the same value at every feasible point, and its constraints."""
+    """Return a term of the objective, and constraints under which it is constant."""
     t, s = cp.Variable(name="t"), cp.Variable(name="s")
     if how == "constant":
         return size, []
@@ -473,7 +479,11 @@ def _added(how: str, size: float) -> tuple[Any, list[Any]]:
 WAYS_TO_ADD = ["constant", "fixed", "chain", "cancelling", "bounds", "sum", "pair"]
 
 
-@given(how=st.sampled_from(WAYS_TO_ADD), size=st.sampled_from([1e3, -1e5, 1e7]), factor=st.integers(2, 4))
+@given(
+    how=st.sampled_from(WAYS_TO_ADD),
+    size=st.sampled_from([1e3, -1e5, 1e7]),
+    factor=st.integers(2, 4),
+)
 @example(how="bounds", size=1e7, factor=2)
 @example(how="sum", size=1e7, factor=2)
 @example(how="pair", size=1e7, factor=2)
@@ -501,20 +511,27 @@ def test_compare_with_terms_that_no_point_changes_excuses_nobody_by_them(how: st
     assert said["test.shifted.right"] is Agreement.AGREES
     assert said["test.shifted.wrong"] is said["test.shifted.rough"] is Agreement.DISAGREES
     honest = said["test.shifted.primal"], said["test.shifted.again"]
-    assert Agreement.DISAGREES not in honest  # a backend sees what is fixed as a term like any other, and is less accurate for it
+    # a backend sees what is fixed as a term like any other, and is less accurate for it
+    assert Agreement.DISAGREES not in honest
     assert how != "constant" or set(honest) == {Agreement.AGREES}
 
 
 @pytest.mark.parametrize("how", WAYS_TO_ADD)
 @pytest.mark.parametrize("size", [1e3, 1e7])
 def test_size_of_an_optimum_with_terms_that_no_point_changes_is_near_that_without(how: str, size: float) -> None:
-    """Beside linear terms at a vertex of a simplex: of 1, 2 and 4 the one that counts is 1, and 1 + 2 is their least sum of distances."""
+    """The size is that of linear terms at a vertex of a simplex.
+
+    Of 1, 2 and 4 the one that counts is 1, and 1 + 2 is their least sum of distances.
+    """
     made = family("test.sized")
     for name, ways in (("alone", None), ("more", how)):
 
         @made.formulation(name)
         def stated(d: Any, ways: Any = ways) -> Any:
-            x, (added, rows) = cp.Variable(3, name="x", nonneg=True), _added(ways, size) if ways else (0, [])
+            x, (added, rows) = (
+                cp.Variable(3, name="x", nonneg=True),
+                _added(ways, size) if ways else (0, []),
+            )
             return cp.Problem(cp.Minimize(x @ np.array([1.0, 2.0, 4.0]) + added), [cp.sum(x) == 1, *rows])
 
     try:

@@ -1,7 +1,8 @@
 """Claims of the documents as read-outs of solved problems: what they say truly holds, and what they misprint does not.
 
-T, P, K, W and O are the documents of `formulations.declaration.DOCUMENTS`. A claim that an optimum satisfies exactly, a solution satisfies
-to its gap: sum_r [ c_r loss(u_r) - alpha_r u_r ] is the gap, a sum of nonnegative terms, so that no term exceeds it.
+T, P, K, W and O are the documents of `formulations.declaration.DOCUMENTS`. A claim that an optimum
+satisfies exactly, a solution satisfies to its gap: sum_r [ c_r loss(u_r) - alpha_r u_r ] is the
+gap, a sum of nonnegative terms, so that no term exceeds it.
 """
 
 from __future__ import annotations
@@ -77,7 +78,10 @@ def slacks(solution: Solution) -> Any:
 
 
 def sides(solution: Solution) -> tuple[Any, Any, Any]:
-    """Which multipliers are 0, strictly inside their box, and C; the repaired ones meet C to the grid they lie on."""
+    """Which multipliers are 0, strictly inside their box, and C.
+
+    The repaired ones meet C to the grid they lie on.
+    """
     alpha, C = multipliers(solution), solution.problem.C
     assert alpha is not None
     return alpha == 0, (alpha > 1e-3 * C) & (alpha < 0.999 * C), alpha > (1 - 1e-9) * C
@@ -135,7 +139,10 @@ def test_multipliers_of_squared_slacks_are_their_prices(family: str, kernel: Any
 
 
 def test_a_point_on_the_margin_may_have_any_multiplier() -> None:
-    """After (20), Figure 3: neither alpha nor the slack is nonzero at (1, 1); at C = 1/2 two points on the margin have alpha = C."""
+    """After (20), Figure 3: neither alpha nor the slack is nonzero at (1, 1).
+
+    At C = 1/2 two points on the margin have alpha = C.
+    """
     X, y = np.array([[-1.0, 0.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0])
     for C in (np.inf, 0.5):
         solution = solved(classification(X, y, C))
@@ -210,7 +217,10 @@ def test_slacks_bound_training_errors(family: str) -> None:
 
 
 def test_gram_matrices_are_positive_semidefinite() -> None:
-    """(40) with its signs right; the sigmoid is no such kernel, tanh(ab - 1) on {0, 1/2, 1} among others."""
+    """(40) with its signs right.
+
+    The sigmoid is no such kernel, tanh(ab - 1) on {0, 1/2, 1} among others.
+    """
     for seed, kernel in product(range(20), [linear(), rbf(0.3), polynomial(3, 0.5, 1.0), polynomial(2, 1.0, 0.0)]):
         X = np.random.default_rng(seed).normal(size=(12, 3))
         values = np.linalg.eigvalsh(kernel.block(X, X))
@@ -222,7 +232,10 @@ def test_gram_matrices_are_positive_semidefinite() -> None:
 
 
 def test_a_kernel_need_not_be_largest_at_equal_points() -> None:
-    """The polynomial one is not, K(1, 2) = 9 > K(1, 1) = 4; the RBF is, with the square that K's section 4.3 leaves out."""
+    """The polynomial one is not, K(1, 2) = 9 > K(1, 1) = 4.
+
+    The RBF is, with the square that K's section 4.3 leaves out.
+    """
     X = np.array([[1.0], [2.0]])
     assert polynomial(2, 1.0, 1.0).block(X, X).tolist() == [[4.0, 9.0], [9.0, 25.0]]
     K = rbf(0.5).block(X, np.array([[1.0], [2.0], [3.0]]))
@@ -267,7 +280,10 @@ def test_xor_is_solved(C: float) -> None:
 
 
 def test_the_printed_xor_objectives_contradict_its_solution() -> None:
-    """(48) drops two squares and a 9; (41) drops the 1/2 and has the solution 1/16, of value 1/8."""
+    """(48) drops two squares and a 9.
+
+    (41) drops the 1/2 and has the solution 1/16, of value 1/8.
+    """
 
     def Q(a: Fraction, b: Fraction, c: Fraction, d: Fraction, *squares: Fraction) -> Fraction:
         cross = -2 * a * b - 2 * a * c + 2 * a * d + 2 * b * c - 2 * b * d - 2 * c * d
@@ -284,7 +300,10 @@ def test_the_printed_xor_objectives_contradict_its_solution() -> None:
 
 
 def test_the_printed_images_of_xor_are_not_those_of_its_map() -> None:
-    """(49) against (47): with the right images w = (0, 0, -1/sqrt 2, 0, 0, 0); the printed phi(x_2) misses K(x_1, x_2) = 1."""
+    """(49) against (47): with the right images w = (0, 0, -1/sqrt 2, 0, 0, 0).
+
+    The printed phi(x_2) misses K(x_1, x_2) = 1.
+    """
     r = np.sqrt(2)
     phi = np.array([(1, a * a, r * a * b, b * b, r * a, r * b) for a, b in XOR])
     assert phi @ phi.T == pytest.approx(np.abs(xor_hessian()))
@@ -379,7 +398,10 @@ def test_a_hard_ranking_maximises_the_least_difference() -> None:
 
 
 def test_the_ranking_function_has_differences_of_kernels() -> None:
-    """(90)-(91): F(z) = sum alpha_ij (K(x_i, z) - K(x_j, z)); K(x_i - x_j, z) is that for a linear kernel only."""
+    """(90)-(91): F(z) = sum alpha_ij (K(x_i, z) - K(x_j, z)).
+
+    K(x_i - x_j, z) is that for a linear kernel only.
+    """
     Z = np.random.default_rng(1).normal(size=(7, 3))
     for kernel in KERNELS.values():
         solution = solved(sample_problem("rank.l1", kernel, 0))
@@ -657,7 +679,10 @@ def test_the_best_lambda_may_lie_between_two_breakpoints() -> None:
 
 
 def test_the_coefficients_are_unique_up_to_the_kernel_of_the_gram_matrix() -> None:
-    """The conditions after (7) give beta = P'alpha / lambda; any other beta of the same K beta is as good, for (6) and for (3.12)."""
+    """The conditions after (7) give beta = P'alpha / lambda.
+
+    Any other beta of the same K beta is as good, for (6) and for (3.12).
+    """
     base = sample_problem("rank.l1", rbf(0.4), 1)
     problem = ranking(np.vstack([base.X, base.X[:1]]), np.append(base.rows.y, base.rows.y[0]), C=base.C, kernel=base.kernel)
     solution = solved(problem)
@@ -744,7 +769,10 @@ def test_multipliers_solve_the_unconstrained_problem_too(kernel: Any) -> None:
 
 
 def test_the_coefficients_of_3_14_are_the_multipliers_themselves() -> None:
-    """Section 3.1 prints alpha_i = y_i beta_i, which is for w = sum beta_i phi_i; (3.14) has Qbar = YKY, positive definite here."""
+    """Section 3.1 prints alpha_i = y_i beta_i, which is for w = sum beta_i phi_i.
+
+    (3.14) has Qbar = YKY, positive definite here.
+    """
     problem = sample_problem("svm.nobias", rbf(0.4), 0)
     solution = solved(problem)
     alpha, y = multipliers(solution), problem.rows.y
@@ -785,7 +813,10 @@ def test_the_fraction_of_concordant_pairs_is_not_kendalls_tau() -> None:
 
 
 def test_average_precision_is_bounded_by_the_inversions() -> None:
-    """W, for every ranking of up to 7 elements; the bound falls with Q, so that a larger tau raises it, where W has "minimize"."""
+    """W, for every ranking of up to 7 elements.
+
+    The bound falls with Q, so that a larger tau raises it, where W has "minimize".
+    """
     equal = 0
     configurations = [c for n in range(1, 8) for c in product([0, 1], repeat=n) if any(c)]
     for relevant in configurations:
@@ -857,7 +888,10 @@ def test_the_expanded_lagrangian_of_a_hard_margin_has_plus_b() -> None:
 
 
 def test_all_multipliers_are_nonnegative_and_only_positive_ones_make_w() -> None:
-    """T, after (20): w depends on the points whose coefficients are positive. Those with nonnegative ones are all points."""
+    """T, after (20): w depends on the points whose coefficients are positive.
+
+    Those with nonnegative ones are all points.
+    """
     solution = solved(sample_problem("svm.soft", linear(), 0))
     problem, alpha = as_a(MarginProblem, solution.problem), multipliers(solution)
     positive = alpha > 0
@@ -880,7 +914,8 @@ def test_the_bias_of_a_regression_is_added() -> None:
 def test_the_printed_lagrangian_of_a_regression_bounds_nothing() -> None:
     """T (64) has the multiplier eta in the place of the slack xi: at a feasible point it exceeds the objective, which no Lagrangian does.
 
-    One point, y = 3, with f = b = 0, epsilon = 1/2, xi = 5/2 and C = 1; its multipliers are alpha = 1 and eta = 0.
+    One point, y = 3, with f = b = 0, epsilon = 1/2, xi = 5/2 and C = 1; its multipliers are alpha =
+    1 and eta = 0.
     """
     y, epsilon, xi, C, alpha, eta = Fraction(3), Fraction(1, 2), Fraction(5, 2), 1, 1, 0
     objective = C * xi
@@ -890,7 +925,10 @@ def test_the_printed_lagrangian_of_a_regression_bounds_nothing() -> None:
 
 
 def test_the_condition_of_both_slacks_bounds_both_multipliers() -> None:
-    """T (69) prints etahat = C - alphahat alone. Without eta = C - alpha, rows of one side are hard, and the optimum is another."""
+    """T (69) prints etahat = C - alphahat alone.
+
+    Without eta = C - alpha, rows of one side are hard, and the optimum is another.
+    """
     problem = as_a(MarginProblem, sample_problem("svr.l1", linear(), 1))
     one_sided = replace(problem, weights=np.repeat([np.inf, 1.0], problem.m))
     assert solve(one_sided).lower > solved(problem).upper * 1.01
@@ -1101,9 +1139,13 @@ def test_ranking_vector_machines_have_fewer_vectors() -> None:
 
 
 def test_the_matrix_of_pairs_takes_three_additions_an_entry() -> None:
-    """P 5.3 says O(m n^2) of P K P'. An entry is the sum of four kernel values, as P has two numbers a row: 3 m^2 additions, of any n.
+    """P 5.3 says O(m n^2) of P K P'.
 
-    On the reduced graph, where m is about n, that is one dimension less; for all pairs of two levels, m = n^2 / 4, the order is the same.
+    An entry is the sum of four kernel values, as P has two numbers a row: 3 m^2 additions, of any
+    n.
+
+    On the reduced graph, where m is about n, that is one dimension less; for all pairs of two
+    levels, m = n^2 / 4, the order is the same.
     """
     y = np.arange(12) % 2
     for edges, less in ((np.asarray(reduced_preferences(y)), True), (np.argwhere(np.subtract.outer(y, y) > 0), False)):
@@ -1123,7 +1165,10 @@ def test_the_matrix_of_pairs_takes_three_additions_an_entry() -> None:
 
 
 def test_breakpoints_are_two_to_three_times_the_pairs() -> None:
-    """P section 7, "typically": of overlapping classes. On tiny or separable data there are fewer, about one a pair."""
+    """P section 7, "typically": of overlapping classes.
+
+    On tiny or separable data there are fewer, about one a pair.
+    """
     rng = np.random.default_rng(0)
     y = np.arange(80) % 2
     X = rng.normal(size=(80, 2)) + y[:, None]

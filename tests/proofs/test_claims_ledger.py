@@ -27,7 +27,10 @@ NUMBERED = {
     "K": [*(f"1.{n}" for n in (1, 2)), *(f"2.{n}" for n in range(3, 11)), *(f"3.{n}" for n in range(11, 19)), "4.19", "B.1", "B.2", "B.3"],
     "O": ["1"],
 }
-"""The numbers of the equations that each document prints; the tutorial jumps over 71, and the encyclopedia numbers none."""
+"""The numbers of the equations that each document prints.
+
+The tutorial jumps over 71, and the encyclopedia numbers none.
+"""
 TESTS = Counter(
     name
     for file in (ROOT / "tests").rglob("test_*.py")

@@ -51,8 +51,9 @@ from narrow import present
 def declared(id: str = "one", **changes: Any) -> Evidence:
     """A declaration's perfect answer, changed by the names of its figures.
 
-    Its bounds are exact unless `inner_lower` or `inner_upper` is given, `has_f` and `has_alpha` say which sides it supplies, and its ray,
-    if `ray` is true, goes on for ever unless `reach` is given.
+    Its bounds are exact unless `inner_lower` or `inner_upper` is given, `has_f` and `has_alpha` say
+    which sides it supplies, and its ray, if `ray` is true, goes on for ever unless `reach` is
+    given.
     """
     figures: dict[str, Any] = {"lower": 1.0, "upper": 1.0, "has_f": True, "has_alpha": True, "ray": False, "reach": np.inf} | changes
     known: dict[str, dict[str, Any]] = {
@@ -123,7 +124,8 @@ def verdict(*evidence: Evidence, **options: Any) -> Verdict:
         # points: within thirty times its square root
         ({"upper": 1 + 2.9e-2, "residual": 1e-6}, Agreement.INACCURATE),
         ({"upper": 1 + 3.1e-2, "residual": 1e-6}, Agreement.DISAGREES),
-        # where the arithmetic is off by more than the whole, thirty times itself: 1/2 |f|^2 is off by a square
+        # where the arithmetic is off by more than the whole, thirty times itself: 1/2 |f|^2 is off
+        # by a square
         ({"upper": 290.0, "cancellation": 10.0}, Agreement.INACCURATE),
         ({"upper": 310.0, "cancellation": 10.0}, Agreement.DISAGREES),
         # nothing is excused beyond 1e-3
@@ -170,7 +172,8 @@ FAR: dict[str, Any] = {"value": 1.01, "upper": 1.01, "lower": 0.9, "residual": 0
         ({"status": Status.TIME_LIMIT}, Agreement.FAILED),
         ({"status": Status.ITERATION_LIMIT}, Agreement.FAILED),
         ({"status": Status.NUMERICAL_FAILURE}, Agreement.FAILED),
-        # nothing is held against a point that rounding explains, or that is not proven to be off by a thousandth
+        # nothing is held against a point that rounding explains, or whose error is not proven to be
+        # a thousandth
         ({"inner_upper": 1.0009, "inner_lower": 0.9991}, Agreement.FAILED),
         ({"arithmetic": 1e-2}, Agreement.FAILED),
         ({"value": 1.0009, "upper": 1.0009, "inner_lower": 0.9991}, Agreement.FAILED),
@@ -362,7 +365,8 @@ def test_a_bound_that_is_no_number_is_nobodys(side: str) -> None:
         assert [j.agreement for j in found.judgements if j.evidence is not spoiled] == [Agreement.AGREES] * 2
 
 
-# Multipliers that the referee makes from an answer's f: they are the family's, and nobody is judged by them.
+# Multipliers that the referee makes from an answer's f: they are the family's, and nobody is judged
+# by them.
 
 
 def functional(id: str = "functional", **changes: Any) -> Evidence:
@@ -435,7 +439,10 @@ def test_one_way_of_proving_infeasibility_is_not_enough(evidence: list[Evidence]
 
 
 def test_one_finite_upper_bound_refutes_every_proof() -> None:
-    """Whoever brings it, were it the worst point of all; what claims more than it then disagrees."""
+    """Whoever brings it, were it the worst point of all.
+
+    What claims more than it then disagrees.
+    """
     for finite in (declared("finite"), solved(), declared("far", value=7.0, lower=-np.inf, upper=1e6, residual=np.inf)):
         found = judge("family", [proof("one"), proof("two"), bound(lower=-np.inf, has_alpha=False, residual=0.0), finite], 10.0)
         assert found.feasible
@@ -564,7 +571,8 @@ def test_an_exception_is_told_with_the_line_that_raised_it() -> None:
 def test_a_backend_is_right_of_a_gram_matrix_that_lost_its_small_eigenvalues(tiny: float) -> None:
     """Points on a line that cannot be separated, and `tiny` on the diagonal of K, with which they can, at v of 4e11 or 1e13.
 
-    The declared features leave that eigenvalue out, and SCS proves by a ray without an end that what it was given is infeasible.
+    The declared features leave that eigenvalue out, and SCS proves by a ray without an end that
+    what it was given is infeasible.
     """
     X = np.array([[1.0, 1.0], [2.0, 1.0], [-1.0, 3.0], [1.0, 1.0]])
     problem = classification(X @ X.T + tiny * np.eye(4), [1, 1, 1, -1], np.inf, precomputed(), bias=False)
@@ -600,7 +608,10 @@ def test_where_float64_leaves_nothing_of_the_margins_nothing_is_held_against_any
 
 
 def test_residuals_by_hand() -> None:
-    """x = 1, z = 1/2: r_p = 1/2, r_d = 1/2, p = 2.5, d = 2.25; at zeros only the second-order term sees r_d."""
+    """x = 1, z = 1/2: r_p = 1/2, r_d = 1/2, p = 2.5, d = 2.25.
+
+    At zeros only the second-order term sees r_d.
+    """
     first_order, normwise = residual(1.0, 0.5)
     assert first_order == pytest.approx(0.25 + 0.5 * 0.5 + 1.0 * 0.5 + 0.5 * 0.5**2)
     assert normwise == pytest.approx(max(0.5 / 1.5, 0.5 / 2.0, 0.25 / 3.5))
@@ -717,7 +728,8 @@ def test_a_farkas_vector_is_checked(z: list[float], proved: bool) -> None:
     assert proves_ray(answer) is proved
 
 
-# XOR, document T (41)-(49): kernel (x.z + 1)^2, alpha = 1/8 each, optimum 1/4; with squared slacks 4 a - 17 a^2, at a = 2/17.
+# XOR, document T (41)-(49): kernel (x.z + 1)^2, alpha = 1/8 each, optimum 1/4; with squared slacks
+# 4 a - 17 a^2, at a = 2/17.
 
 XOR = {"svm.hard": 1 / 4, "svm.soft": 1 / 4, "svm.nobias": 1 / 4, "svm.nobias_hard": 1 / 4, "svm.l2": 4 / 17, "svm.nobias_l2": 4 / 17}
 
@@ -760,7 +772,10 @@ def test_xor_by_its_solvers(family: str) -> None:
 
 
 def test_xor_has_no_linear_solution() -> None:
-    """Its hard family: a Farkas vector, a ray, a margin of 0, and a bound; none of them says infeasible of the feasible one."""
+    """Its hard family: a Farkas vector, a ray, a margin of 0, and a bound.
+
+    None of them says infeasible of the feasible one.
+    """
     problem = xor("svm.hard", linear())
     ids = ("svm.hard.primal", "svm.hard.dual", "svm.hard.margin")
     evidence = [examine(problem, solve_declaration(declare(id, problem))) for id in ids] + [examine_solution(problem, solve(problem))]
@@ -863,9 +878,12 @@ def test_an_answer_without_a_point_shows_nothing() -> None:
 
 @pytest.mark.parametrize("C", [1e-33, 1e-60, 1e-120])
 def test_an_answer_below_its_backends_resolution_has_failed(C: float) -> None:
-    """Of alpha of size C, a backend that is right to the sixteenth digit of 1 knows nothing; its own unknown, alpha / sqrt(C), is right.
+    """Of alpha of size C, a backend that is right to the sixteenth digit of 1 knows nothing.
 
-    The optimum, three alpha that sum to zero with their signs and cost alpha^2 / (4 C), is 8/3 C for small C.
+    Its own unknown, alpha / sqrt(C), is right.
+
+    The optimum, three alpha that sum to zero with their signs and cost alpha^2 / (4 C), is 8/3 C
+    for small C.
     """
     problem = classification([[1.0], [-1.0], [2.0]], [1.0, -1.0, 1.0], C, loss="squared_hinge")
     dual = declare("svm.l2.dual", problem)
@@ -877,7 +895,8 @@ def test_an_answer_below_its_backends_resolution_has_failed(C: float) -> None:
     assert found.interval.upper == pytest.approx(8 / 3 * C, rel=1e-6)
 
 
-# The referee is pure: it reads an answer, and neither the variables nor the parameters of its declaration.
+# The referee is pure: it reads an answer, and neither the variables nor the parameters of its
+# declaration.
 
 PURE = [id for id, entry in REGISTRY.items() if entry.family in ("svm.soft", "svm.l2", "rank.l1", "rank.l2", "rank.onenorm")]
 
@@ -923,7 +942,10 @@ def badly_scaled() -> MarginProblem:
 
 
 def test_an_undecided_family_says_what_stands_and_what_to_do() -> None:
-    """Newton's method in the features proves the optimum; backends that compute in float64 have no digit left."""
+    """Newton's method in the features proves the optimum.
+
+    Backends that compute in float64 have no digit left.
+    """
     (family,) = compare(badly_scaled(), "svm.l2.dual", ["CLARABEL", "newton"]).families
     dual, solved = family.judgements
     assert (family.verdict, solved.agreement, dual.agreement) == (Verdict.UNDECIDED, Agreement.AGREES, Agreement.FAILED)

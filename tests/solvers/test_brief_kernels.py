@@ -1,4 +1,7 @@
-"""Brief kernels, run as Python in a process that does little and compiled in one that does more: the same from both, up to rounding."""
+"""Brief kernels return the same, within rounding error, as Python and compiled.
+
+A process that does little runs them as Python, and one that does more compiles them.
+"""
 
 from __future__ import annotations
 
@@ -67,14 +70,23 @@ def _panels(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def _sorted_points(rng: np.random.Generator) -> Any:
-    """Points of three queries in sorted order, rounded to whole numbers."""
+    """Return points of three queries in sorted order, rounded to whole numbers."""
     z = np.concatenate([np.sort(rng.integers(-500, 500, 10)) for _ in range(3)])
-    return pair_sweeps.SortedPoints(z, rng.integers(3, size=30).astype(np.int32), np.array([0, 10, 20, 30]), np.full(3, 3, np.int32))
+    return pair_sweeps.SortedPoints(
+        z,
+        rng.integers(3, size=30).astype(np.int32),
+        np.array([0, 10, 20, 30]),
+        np.full(3, 3, np.int32),
+    )
 
 
 def _within(rng: np.random.Generator) -> tuple[Any, ...]:
     degree, balance, pull = np.zeros((3, 30), np.int64)
-    return _sorted_points(rng), 300, pair_sweeps.Within(degree, balance, pull, np.zeros(3), np.zeros(3), np.zeros(3, np.int64))
+    return (
+        _sorted_points(rng),
+        300,
+        pair_sweeps.Within(degree, balance, pull, np.zeros(3), np.zeros(3), np.zeros(3, np.int64)),
+    )
 
 
 def _graph(rng: np.random.Generator) -> Any:
@@ -87,20 +99,41 @@ def _laplacian_product(rng: np.random.Generator) -> tuple[Any, ...]:
 
 def _laplacian_gram(rng: np.random.Generator) -> tuple[Any, ...]:
     room = (pair_sweeps.GATHERED_ROWS, 4)
-    return rng.normal(size=(30, 4)), rng.permutation(30), rng.random(3), _graph(rng), np.zeros(room), np.zeros(room)
+    return (
+        rng.normal(size=(30, 4)),
+        rng.permutation(30),
+        rng.random(3),
+        _graph(rng),
+        np.zeros(room),
+        np.zeros(room),
+    )
 
 
 def _listed_gram(rng: np.random.Generator) -> tuple[Any, ...]:
     preferred = np.sort(rng.integers(10, size=25))
-    return rng.normal(size=(20, 3)), preferred, 10 + rng.integers(10, size=25), rng.normal(size=25), np.zeros(20)
+    return (
+        rng.normal(size=(20, 3)),
+        preferred,
+        10 + rng.integers(10, size=25),
+        rng.normal(size=25),
+        np.zeros(20),
+    )
 
 
 def _few_products(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
-    return rng.normal(size=(9, 3)), rng.permutation(9)[:6], rng.normal(size=6), np.zeros((size, size))
+    return (
+        rng.normal(size=(9, 3)),
+        rng.permutation(9)[:6],
+        rng.normal(size=6),
+        np.zeros((size, size)),
+    )
 
 
 def _one_number_a_point(rng: np.random.Generator) -> tuple[Any, ...]:
-    """The multipliers of 30 points, some at a bound, and the lower and upper ends, the width and the ridge."""
+    """Return multipliers of 30 points, some at a bound, and the sides of their intervals.
+
+    The sides have the lower and upper ends, the width and the ridge.
+    """
     ridge = np.zeros((2, 30)) if rng.random() < 0.5 else rng.random((2, 30))
     lower, upper = -rng.random(30), rng.random(30)
     a = np.clip(rng.normal(size=30), lower, upper) * (rng.random(30) < 0.8)
@@ -109,14 +142,31 @@ def _one_number_a_point(rng: np.random.Generator) -> tuple[Any, ...]:
 
 def _seen(rng: np.random.Generator) -> tuple[Any, ...]:
     a, sides = _one_number_a_point(rng)
-    return rng.normal(size=30), a, rng.normal(size=30), sides, rng.random((2, 30)), np.empty(30), np.empty(30), np.empty(30, bool)
+    return (
+        rng.normal(size=30),
+        a,
+        rng.normal(size=30),
+        sides,
+        rng.random((2, 30)),
+        np.empty(30),
+        np.empty(30),
+        np.empty(30, bool),
+    )
 
 
 def _pair_steps(rng: np.random.Generator, precision: Any) -> tuple[Any, ...]:
-    """Few steps, as a pair that is chosen otherwise by rounding would lead elsewhere."""
+    """Return the arguments of few steps: rounding may choose a pair that leads elsewhere."""
     a, sides = _one_number_a_point(rng)
     Z = rng.normal(size=(30, 40))
-    return (Z @ Z.T / 40).astype(precision), rng.normal(size=30).astype(precision), a, sides, 1e-10, 1e-3, 8
+    return (
+        (Z @ Z.T / 40).astype(precision),
+        rng.normal(size=30).astype(precision),
+        a,
+        sides,
+        1e-10,
+        1e-3,
+        8,
+    )
 
 
 def _sweep(rng: np.random.Generator, by_value: bool) -> tuple[Any, ...]:
@@ -127,16 +177,36 @@ def _sweep(rng: np.random.Generator, by_value: bool) -> tuple[Any, ...]:
     terms = np.column_stack([rng.normal(size=p), box, ridge, K.diagonal() + ridge]).ravel()
     rows = sweeps.RowArrays(sweeps.Combinations(none, none, rng.choice([-1.0, 1.0], p)), terms)
     X = swept_rows.stored_array(K if by_value else Z)
-    return rng.permutation(p), -0.5, 0.5, 1.0, rows, X, by_value, sweeps.Iterate(rng.random(p) * box, rng.normal(size=X.d))
+    return (
+        rng.permutation(p),
+        -0.5,
+        0.5,
+        1.0,
+        rows,
+        X,
+        by_value,
+        sweeps.Iterate(rng.random(p) * box, rng.normal(size=X.d)),
+    )
 
 
 def _tiles(rng: np.random.Generator, K: Any, symmetric: bool) -> tuple[Any, ...]:
-    """Features of 100 points, some rows, the panels of the columns, which are the rows if `symmetric`, and K."""
+    """Return features of 100 points, some rows, the panels of the columns, and K.
+
+    The columns are the rows if `symmetric`.
+    """
     left = (0.3 * rng.normal(size=(100, 5))).astype(np.float32)
     columns = rng.permutation(100)[: K.shape[1]]
     panels = np.empty((2, 5, tiles.PANEL_COLUMNS), np.float32)
     as_python(tiles._fill_panels)(left, columns, panels, 0, 2)
-    return left, columns if symmetric else rng.permutation(100)[:61], panels, K, symmetric, 0, -(-K.shape[1] // tiles.PANEL_COLUMNS)
+    return (
+        left,
+        columns if symmetric else rng.permutation(100)[:61],
+        panels,
+        K,
+        symmetric,
+        0,
+        -(-K.shape[1] // tiles.PANEL_COLUMNS),
+    )
 
 
 def _sums(rng: np.random.Generator, count: int, symmetric: bool) -> tuple[Any, ...]:
@@ -166,24 +236,60 @@ BRIEF: dict[str, tuple[Any, Arguments]] = {
 ROUNDED: dict[str, tuple[Any, Arguments]] = {
     "combined rows": (
         features._combined_rows,
-        lambda rng: (rng.normal(size=(9, 3)), rng.permutation(9)[:6], rng.normal(size=6), np.ones(3)),
+        lambda rng: (
+            rng.normal(size=(9, 3)),
+            rng.permutation(9)[:6],
+            rng.normal(size=6),
+            np.ones(3),
+        ),
     ),
     "few products": (features._few_products, lambda rng: _few_products(rng, 3)),
     "few products and ones": (features._few_products, lambda rng: _few_products(rng, 4)),
-    "slopes of losses": (slacks._slopes, lambda rng: (*rng.normal(size=(3, 40)), 0.3, 2.0, float(rng.choice([0.5, np.inf])))),
-    "losses": (losses._expand, lambda rng: (*rng.normal(size=(3, 40)), 2.0, float(rng.choice([0.5, np.inf])), np.empty(40), np.empty(40))),
+    "slopes of losses": (
+        slacks._slopes,
+        lambda rng: (*rng.normal(size=(3, 40)), 0.3, 2.0, float(rng.choice([0.5, np.inf]))),
+    ),
+    "losses": (
+        losses._expand,
+        lambda rng: (
+            *rng.normal(size=(3, 40)),
+            2.0,
+            float(rng.choice([0.5, np.inf])),
+            np.empty(40),
+            np.empty(40),
+        ),
+    ),
     "seen": (smo_problem._seen, _seen),
     "pair steps": (working_set.pair_steps, lambda rng: _pair_steps(rng, np.float64)),
     "pair steps in float32": (working_set.pair_steps, lambda rng: _pair_steps(rng, np.float32)),
     "sweep": (sweeps.sweep, lambda rng: _sweep(rng, False)),
     "sweep by value": (sweeps.sweep, lambda rng: _sweep(rng, True)),
-    "exponentials": (tiles._exponentials, lambda rng: _tiles(rng, np.empty((61, 61), np.float32), True)),
-    "exponentials of other columns": (tiles._exponentials, lambda rng: _tiles(rng, np.empty((61, 100), np.float32), False)),
+    "exponentials": (
+        tiles._exponentials,
+        lambda rng: _tiles(rng, np.empty((61, 61), np.float32), True),
+    ),
+    "exponentials of other columns": (
+        tiles._exponentials,
+        lambda rng: _tiles(rng, np.empty((61, 100), np.float32), False),
+    ),
     "sums of exponentials": (tiles._add_exponentials, lambda rng: _sums(rng, 61, True)),
-    "sums of exponentials of other columns": (tiles._add_exponentials, lambda rng: _sums(rng, 100, False)),
-    "rows": (tiles.add_rows, lambda rng: (rng.normal(size=(9, 20)), rng.permutation(9)[:6], rng.normal(size=6), np.ones(20), 2, 17)),
+    "sums of exponentials of other columns": (
+        tiles._add_exponentials,
+        lambda rng: _sums(rng, 100, False),
+    ),
+    "rows": (
+        tiles.add_rows,
+        lambda rng: (
+            rng.normal(size=(9, 20)),
+            rng.permutation(9)[:6],
+            rng.normal(size=6),
+            np.ones(20),
+            2,
+            17,
+        ),
+    ),
 }
-"""Brief kernels that sum in any order where they are compiled."""
+"""Brief kernels that sum in any order when compiled."""
 
 
 @pytest.mark.parametrize("name", BRIEF)
@@ -214,7 +320,7 @@ def test_python_and_compiled_code_differ_by_no_more_than_rounding(name: str) -> 
 
 
 def numbers(value: Any) -> list[Any]:
-    """All arrays and numbers of a value, those of tuples one after the other."""
+    """Return all arrays and numbers of a value, those of tuples one after the other."""
     return [part for inner in value for part in numbers(inner)] if isinstance(value, tuple) else [] if value is None else [value]
 
 

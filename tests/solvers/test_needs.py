@@ -87,7 +87,10 @@ def test_every_need_has_its_sentence(needs: Needs[Any], stranger: Problem, refus
 
 
 def test_a_shape_that_is_no_class_is_a_sentence() -> None:
-    with pytest.raises(ValueError, match=r"Needs: shape must be a class of problems, such as MarginProblem, not 'margin'"):
+    with pytest.raises(
+        ValueError,
+        match=r"Needs: shape must be a class of problems, such as MarginProblem, not 'margin'",
+    ):
         Needs("margin")  # type: ignore[arg-type]
 
 

@@ -1,4 +1,7 @@
-"""Files that are written whole: who may read them before and after, and that nothing in the sources writes in another way."""
+"""Files that are written whole.
+
+Tested are the permissions before and after, and that no source writes in another way.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +44,11 @@ ELSEWHERE = {
     "proofs/coq/program.py": "a folder of the cache",
     "proofs/coq/theorem.py": "a copy for Coq in a temporary folder",
 }
-"""Sources that write in another way, and what."""
+"""Sources that write in another way, with the reason."""
 
 
 def _writes(tree: ast.AST) -> Iterator[ast.Call]:
-    """Yield the calls that write a file, but for those to what a statement with `whole` hands out."""
+    """Yield the calls that write a file, except those on the `part` of a `with whole(...)`."""
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
         on_part = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id == "part"

@@ -115,8 +115,8 @@ def test_a_dual_value_next_to_0_rises_by_what_can_be_told_from_the_primal_one() 
 def test_a_rise_above_a_primal_value_leads_astray(seed: int) -> None:
     """Rounding is hundreds of margins here.
 
-    Runs that took the rises of the dual value for progress showed gaps in float64 that fell to 0.1. They went on until their functions had
-    no better bound than a hundred times the cost of f = 0.
+    Runs that took the rises of the dual value for progress showed gaps in float64 that fell to 0.1.
+    They went on until their functions had no better bound than a hundred times the cost of f = 0.
     """
     rng = np.random.default_rng(seed)
     X, y = rng.normal(100.0, 20.0, size=(54, 2)), np.where(rng.normal(size=54) > 0, 1.0, -1.0)
@@ -184,7 +184,10 @@ def test_any_solver_ends_far_from_the_origin(seed: int, exponent: float, degree:
 
 
 def test_slow_progress_ends_a_run_with_a_successor_and_no_other() -> None:
-    """The dual value rises by a thousandth of the gap with every check, which is progress, and would go on for thousands of checks."""
+    """The dual value rises by a thousandth of the gap with every check.
+
+    That is progress, and would go on for thousands of checks.
+    """
     problem = classification([[0.0], [1.0]], [-1, 1])
     for has_successor in (True, False):
         judge = Judge("any", problem, Limits(has_successor=has_successor), 1000)

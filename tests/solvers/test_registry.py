@@ -150,14 +150,17 @@ def test_every_family_of_a_solver_exists() -> None:
 
 
 def raw_columns(loss: Any, m: int = 36) -> MarginProblem:
-    """A ranking of points of different relevance, so that there are m (m - 1) / 2 labelled pairs; columns from 1e-2 to 1e5."""
+    """Return a ranking of points of different relevance, with columns from 1e-2 to 1e5.
+
+    There are m (m - 1) / 2 labelled pairs.
+    """
     rng = np.random.default_rng(0)
     units = 10.0 ** np.linspace(-2, 5, 8)
     return ranking(units * (1 + rng.normal(size=(m, 8))), rng.permutation(m), loss=loss)
 
 
 def raw_classes() -> MarginProblem:
-    """Columns from 1e-2 to 1e6, and few points of the class +1."""
+    """Return a classification with columns from 1e-2 to 1e6 and few points of the class +1."""
     rng = np.random.default_rng(0)
     y = np.where(np.arange(300) < 15, 1.0, -1.0)
     X = np.exp(rng.normal(size=(300, 20)) + 0.3 * (y > 0)[:, None]) * 10.0 ** np.linspace(-2, 6, 20)
@@ -165,9 +168,16 @@ def raw_classes() -> MarginProblem:
 
 
 def test_auto_of_columns_in_their_own_units_takes_newtons_method_and_ends() -> None:
-    """Coordinate descent was at a gap of .26 after 65,661 sweeps of 630 pairs, and pair steps went on for half a minute."""
+    """Coordinate descent was at a gap of .26 after 65,661 sweeps of 630 pairs.
+
+    Pair steps went on for half a minute.
+    """
     assert raw_columns("hinge").p == 630
-    for problem, name in ((raw_columns("squared_hinge"), "newton"), (raw_columns("hinge"), "huber"), (raw_classes(), "huber")):
+    for problem, name in (
+        (raw_columns("squared_hinge"), "newton"),
+        (raw_columns("hinge"), "huber"),
+        (raw_classes(), "huber"),
+    ):
         found = solve(problem)
         assert (found.solver, found.ok) == (name, True), found.reason
         assert found.reason.startswith("relative gap")
@@ -175,10 +185,19 @@ def test_auto_of_columns_in_their_own_units_takes_newtons_method_and_ends() -> N
 
 @pytest.fixture
 def idle() -> Iterator[list[Limits]]:
-    """A solver that goes first among rankings and returns 0 without a step; the limits that it was given, one a run."""
+    """Enter a solver that goes first among rankings and returns 0 without a step.
+
+    The value is the list of limits that it was given, one a run.
+    """
     seen: list[Limits] = []
 
-    @solver("idle", algorithm="none", families=("rank.l1",), needs=Needs(MarginProblem), first=lambda problem: True)
+    @solver(
+        "idle",
+        algorithm="none",
+        families=("rank.l1",),
+        needs=Needs(MarginProblem),
+        first=lambda problem: True,
+    )
     def run(problem: MarginProblem, limits: Limits) -> Point:
         seen.append(limits)
         return Point(beta=np.zeros(problem.m), alpha=np.zeros(problem.p))
@@ -187,21 +206,38 @@ def idle() -> Iterator[list[Limits]]:
     del SOLVERS["idle"]
 
 
-def test_auto_asks_the_next_where_a_solver_makes_no_progress_and_says_so(idle: list[Limits]) -> None:
+def test_auto_asks_the_next_where_a_solver_makes_no_progress_and_says_so(
+    idle: list[Limits],
+) -> None:
     problem = ranking(LINE, [0, 1, 2])
     found = solve(problem, time_limit=60.0)
     assert (found.solver, found.status) == ("coordinate_descent", Status.OPTIMAL)
     said = r"idle passed the problem to coordinate_descent \(it ended after .*\); coordinate_descent: relative gap .*"
     assert re.fullmatch(said, found.reason)
     assert idle[0].has_successor
-    assert solve(problem, "idle").status is Status.FINISHED  # asked for by its name it has no successor
+    # asked for by its name it has no successor
+    assert solve(problem, "idle").status is Status.FINISHED
     assert not idle[1].has_successor
 
 
-def test_auto_with_a_worse_successor_returns_the_run_of_its_point(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_with_a_worse_successor_returns_the_run_of_its_point(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     problem = ranking(LINE, [0, 1, 2])
-    good = replace(solve(problem), solver="good", status=Status.NUMERICAL_FAILURE, reason="it slipped", iterations=3)
-    bad = finished(problem, "bad", Point(beta=np.zeros(problem.m), alpha=np.zeros(problem.p)), Limits(1e-6), 0.0)
+    good = replace(
+        solve(problem),
+        solver="good",
+        status=Status.NUMERICAL_FAILURE,
+        reason="it slipped",
+        iterations=3,
+    )
+    bad = finished(
+        problem,
+        "bad",
+        Point(beta=np.zeros(problem.m), alpha=np.zeros(problem.p)),
+        Limits(1e-6),
+        0.0,
+    )
     bad = replace(bad, status=Status.TIME_LIMIT, reason="it was late", iterations=4)
     ran = [replace(SOLVERS["smo"], name=found.solver, function=lambda *_, found=found: found) for found in (good, bad)]
     monkeypatch.setattr("equimargin.solvers.registry._automatic", lambda problem: iter(ran))
@@ -212,7 +248,10 @@ def test_auto_with_a_worse_successor_returns_the_run_of_its_point(monkeypatch: p
 
 
 def test_auto_asks_the_next_within_the_time_limit(idle: list[Limits], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock goes on by 3 s at every look at it: of 10 s the next solver gets 4 at most, and of 5 s none goes on."""
+    """The clock goes on by 3 s at every look at it.
+
+    Of 10 s the next solver gets 4 at most, and of 5 s none goes on.
+    """
     ticks = iter(range(0, 1000, 3))
     monkeypatch.setattr("equimargin.solvers.registry.seconds_at_work", lambda: float(next(ticks)))
     problem = ranking(LINE, [0, 1, 2])
@@ -265,7 +304,10 @@ def test_a_solver_from_outside_is_one_among_the_others(own: str) -> None:
 
 
 def test_other_processes_import_the_module_of_a_solver_or_say_that_they_cannot() -> None:
-    """What is entered by a module on the path is found there; what the main script enters is not, and other answers go on."""
+    """What is entered by a module on the path is found there.
+
+    What the main script enters is not, and other answers go on.
+    """
     code = """
 import own_solver
 from equimargin import compare
@@ -301,7 +343,12 @@ importlib.reload(importlib.import_module(before.module))
 assert SOLVERS["tron"] is not before
 assert list(SOLVERS) == order
 """
-    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, timeout=HANG)
+    subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        timeout=HANG,
+    )
 
 
 @pytest.mark.parametrize("name", ["smo", "cutting_plane"])
@@ -326,7 +373,11 @@ except ValueError as refused:
     print(refused)
 """
     answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, timeout=HANG
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        timeout=HANG,
     )
     assert answer.stderr == ""
     assert answer.stdout.startswith("'tron' is registered already, by equimargin.solvers.newton.tron.")
@@ -386,7 +437,13 @@ def test_what_solve_does_not_need_is_imported_when_it_is_asked_for() -> None:
 
 
 def test_families_of_a_solver_may_be_a_list() -> None:
-    solver("listed", algorithm="none", families=["svm.soft"], needs=Needs(MarginProblem), reference=True)(lambda problem: problem.origin)
+    solver(
+        "listed",
+        algorithm="none",
+        families=["svm.soft"],
+        needs=Needs(MarginProblem),
+        reference=True,
+    )(lambda problem: problem.origin)
     try:
         assert SOLVERS["listed"].takes("svm.soft")
         assert SOLVERS["listed"].families == ("svm.soft",)
@@ -397,11 +454,25 @@ def test_families_of_a_solver_may_be_a_list() -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"families": "svm.soft"}, "wrong: families must be names of families, such as ('svm.soft',), not 'svm.soft'"),
-        ({"needs": MarginProblem}, "wrong: needs must be what the solver needs of a problem, such as Needs(MarginProblem), not "),
+        (
+            {"families": "svm.soft"},
+            "wrong: families must be names of families, such as ('svm.soft',), not 'svm.soft'",
+        ),
+        (
+            {"needs": MarginProblem},
+            "wrong: needs must be what the solver needs of a problem, such as Needs(MarginProblem), not ",
+        ),
     ],
 )
 def test_wrong_arguments_of_a_solver_are_sentences(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
-        solver("wrong", **{"algorithm": "none", "families": ("svm.soft",), "needs": Needs(MarginProblem), **wrong})
+        solver(
+            "wrong",
+            **{
+                "algorithm": "none",
+                "families": ("svm.soft",),
+                "needs": Needs(MarginProblem),
+                **wrong,
+            },
+        )
     assert "wrong" not in SOLVERS

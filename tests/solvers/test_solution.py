@@ -1,4 +1,7 @@
-"""Solutions predict, are one line when printed, and are the same after a file; files that are no solutions are refused in a sentence."""
+"""Solutions predict, are one line when printed, and are the same after a file.
+
+Files that are no solutions are refused in a sentence.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +105,8 @@ def test_a_table_keeps_its_columns_and_pairs_that_were_not_stored_are_stored(tmp
     np.testing.assert_array_equal(as_a(np.ndarray, again.dual), as_a(PairMultipliers, found.dual).to_array())
     assert again.lower == pytest.approx(found.lower, rel=1e-9)
     assert again.upper == pytest.approx(found.upper, rel=1e-12)
-    for module in ("solvers.solution", "formulations.bounds.multipliers_from_f"):  # so that 173 pairs are too many to store, and to derive
+    # so that 173 pairs are too many to store, and to derive
+    for module in ("solvers.solution", "formulations.bounds.multipliers_from_f"):
         monkeypatch.setattr(f"equimargin.{module}.LISTED_PAIRS", 100)
     found.save(tmp_path / "solution.npz")
     without = Solution.load(tmp_path / "solution.npz")
@@ -262,7 +266,10 @@ def test_two_processes_that_save_to_one_file_leave_it_whole(tmp_path: Path) -> N
     writers = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     while any(writer.poll() is None for writer in writers):
         assert repr(Solution.load(target)) == wanted
-    assert [(writer.communicate(timeout=HANG)[1], writer.returncode) for writer in writers] == [("", 0), ("", 0)]
+    assert [(writer.communicate(timeout=HANG)[1], writer.returncode) for writer in writers] == [
+        ("", 0),
+        ("", 0),
+    ]
     assert repr(Solution.load(target)) == wanted
     assert sorted(tmp_path.iterdir()) == sorted([source, target])
 

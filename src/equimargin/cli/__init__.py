@@ -17,13 +17,17 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line: also Ctrl-C while it starts, and an output that cannot be written, end it without a traceback."""
+    """Run the command line.
+
+    Ctrl-C while it starts, and an output that cannot be written, end it without a traceback, too.
+    """
     signal.signal(signal.SIGTERM, _as_ctrl_c)  # also while all else is imported
     status: str | int | None
     if sys.stdout is None:  # closed, as by >&-
         sys.exit(_unwritten(OSError(errno.EBADF, os.strerror(errno.EBADF))))
     try:
-        from equimargin.cli.app import main as run  # here, because an interrupt may come while this is imported
+        # here, because an interrupt may come while this is imported
+        from equimargin.cli.app import main as run
 
         run()
         status = 0
@@ -49,7 +53,7 @@ def _as_ctrl_c(number: int, frame: FrameType | None) -> None:
 
 
 def _unwritten(error: OSError) -> int:
-    """Return the exit status of an output that failed; say so unless nobody reads it."""
+    """Return the exit status of an output that failed; say so unless its reader is gone."""
     if isinstance(error, BrokenPipeError):
         return UNREAD
     return _ended(said_of(error), UNWRITTEN)

@@ -30,14 +30,20 @@ if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
 SECONDS_UNTIL_SENT_AGAIN = 0.05
-"""Seconds after which a lost interrupt is sent again: a callback that lost it is over by then, and no person notices."""
+"""Seconds after which a lost interrupt is sent again.
+
+A callback that lost it is over by then, and no user notices.
+"""
 
 OBJECTS_BETWEEN_COLLECTIONS = 10_000
-"""Objects made before Python looks for garbage: with its own number, 700, it takes a tenth of the time until the first answers for looking
-through the libraries that are being imported, where there is none."""
+"""Objects made before Python looks for garbage.
+
+With its own number, 700, it takes a tenth of the time until the first answers for looking through
+the libraries that are being imported, where there is none.
+"""
 
 MORE = "More"
-"""The panel of the help for commands that few people need."""
+"""The panel of the help for commands that few users need."""
 
 app = typer.Typer(
     name="equimargin",
@@ -58,19 +64,45 @@ def _version(asked: bool) -> None:
 
 def root(
     version: Annotated[
-        bool, typer.Option("--version", "-V", metavar="", help="Print the version.", callback=_version, is_eager=True)
+        bool,
+        typer.Option(
+            "--version",
+            "-V",
+            metavar="",
+            help="Print the version.",
+            callback=_version,
+            is_eager=True,
+        ),
     ] = False,
 ) -> None:
     """Solve the convex programs of max-margin learning in many ways, and prove how near the answers are."""
 
 
 def _enter(command: Callable[..., None], **how: Any) -> None:
-    """Enter a command under its own name; every paragraph of its help is one line, which the help wraps itself."""
+    """Enter a command under its own name.
+
+    Every paragraph of its help is one line, which the help wraps itself.
+    """
     paragraphs = [" ".join(paragraph.split()) for paragraph in (getdoc(command) or "").split("\n\n")]
-    app.command(command.__name__.rstrip("_").replace("_", "-"), cls=OneCommand, help="\n\n".join(paragraphs), **how)(command)
+    app.command(
+        command.__name__.rstrip("_").replace("_", "-"),
+        cls=OneCommand,
+        help="\n\n".join(paragraphs),
+        **how,
+    )(command)
 
 
-FIRST: Sequence[Callable[..., None]] = (compare, audit, same, path, study, shrink, verify, list_, show)
+FIRST: Sequence[Callable[..., None]] = (
+    compare,
+    audit,
+    same,
+    path,
+    study,
+    shrink,
+    verify,
+    list_,
+    show,
+)
 """The commands that the help lists first."""
 FEW_NEED: Sequence[Callable[..., None]] = (graph, atlas, warm_up, check_claims)
 """The commands that the help lists under "More"."""
@@ -86,7 +118,10 @@ for command in FORMER:
 
 
 def _send_again(lost: UnraisableHookArgs) -> None:
-    """Send Ctrl-C once more if it came where Python ignores all errors, such as in a callback of its garbage collector."""
+    """Send Ctrl-C once more if it came where Python ignores all errors.
+
+    Such a place is a callback of its garbage collector.
+    """
     if lost.exc_type is KeyboardInterrupt:
         timer = Timer(SECONDS_UNTIL_SENT_AGAIN, os.kill, (os.getpid(), signal.SIGINT))
         timer.daemon = True
@@ -99,6 +134,7 @@ def main() -> None:
     """Run the command line."""
     keep_standard_output()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    atexit.register(gc.freeze)  # the system takes all memory back: a last look for garbage would take a tenth of a second
+    # the system takes all memory back: a last look for garbage would take a tenth of a second
+    atexit.register(gc.freeze)
     sys.unraisablehook = _send_again
     app()

@@ -87,9 +87,15 @@ OF_ROWS = (
     *("task", "levels", "loss", "kernel", "gamma", "degree", "coef0", "cost", "epsilon", "scale", "sample", "seed", "preferences"),
     *("per_query", "bias", "target", "query", "weight", "drop", "header", "sep", "decimal", "missing", "na", "categorical", "best"),
 )
-"""The names of the options about rows of features and the problems made of them, which families from elsewhere do not have."""
+"""The names of the options that user-defined families do not have.
+
+They are about rows of features and the problems made of them.
+"""
 BY_HAND = "by Ctrl-C or SIGTERM"
-"""Why a comparison ended that a person ended: other processes may then be at work still, and are not where its time was over."""
+"""Cause of the end of a comparison that the user ended.
+
+Other processes may then still be running; where its time was over they are not.
+"""
 
 
 class LossName(StrEnum):
@@ -265,13 +271,27 @@ class Posed:
 
 
 def at_rows(rows: Data, kernel: Kernel, wanted: list[str] | None, variant: Variant, asked: dict[str, Any]) -> Posed:
-    """The problems of a task at the rows of a file, already scaled; the command ends where there is nothing to rank.
+    """Return the problems of a task at the rows of a file, already scaled.
 
-    asked : what the options say of the problems, as the record has it.
+    The command ends where there is nothing to rank.
+
+    Parameters
+    ----------
+    rows : Data
+        Rows of the file, already scaled.
+    kernel : Kernel
+        Kernel of the problems.
+    wanted : list of str or None
+        Families that the options name; None for those of the task.
+    variant : Variant
+        Variant of the problems.
+    asked : dict
+        Options about the problems, as the record has them.
 
     Raises
     ------
-    ValueError : options that the data do not go with.
+    ValueError
+        If the options do not go with the data.
     """
     variant.check(rows)
     loss = None if asked["loss"] is None else LossName(asked["loss"])
@@ -296,7 +316,9 @@ def _of_levels(rows: Data, kernel: Kernel, loss: LossName | None, wanted: list[s
 
     Raises
     ------
-    ValueError : a kernel that is not positive semidefinite; weights that are infinite; families of another name.
+    ValueError
+        A kernel that is not positive semidefinite; weights that are infinite; families of another
+        name.
     """
     from equimargin.compare import matching
     from equimargin.documents.ordinal import features_of, problems_of
@@ -314,11 +336,14 @@ def _of_levels(rows: Data, kernel: Kernel, loss: LossName | None, wanted: list[s
 
 
 def brought(context: typer.Context, data: str | None, patterns: list[str] | None, draw: int | None) -> Posed | None:
-    """The problems of families from elsewhere: those that the patterns name where data are drawn, or that are named in full; else None.
+    """Return the problems of user-defined families, or None.
+
+    They are those that the patterns name where data are drawn, or that are named in full.
 
     Raises
     ------
-    ValueError : no such family, data of both kinds or of none, options that the family does not have.
+    ValueError
+        No such family, data of both kinds or of none, options that the family does not have.
     """
     if patterns is None and draw is None:
         if data is not None and data.endswith(".json"):
@@ -360,7 +385,7 @@ def _check_names(patterns: Sequence[str]) -> None:
 
 
 def required(data: str | None) -> str:
-    """The argument DATA, which only families from elsewhere can do without."""
+    """Return the argument DATA, without which only user-defined families can be compared."""
     if data is None:
         raise ValueError("missing argument 'DATA'; see equimargin compare --help")
     return data
@@ -379,13 +404,16 @@ def _check_folder(certify: Path | None) -> None:
 
 
 def _named(*files: Path | None) -> list[str]:
-    """The names of the files, standard output left out."""
+    """Return the names of the files, standard output left out."""
     return [str(file) for file in files if file not in (None, STDOUT)]
 
 
 @contextmanager
 def _no_answer_yet(*files: Path | None) -> Iterator[None]:
-    """Say of an interrupt that no file is written; one that comes when there are answers does not get here."""
+    """End at an interrupt with a sentence on the files that are not written.
+
+    An interrupt that comes when there are answers does not get here.
+    """
     try:
         yield
     except KeyboardInterrupt:
@@ -395,7 +423,10 @@ def _no_answer_yet(*files: Path | None) -> Iterator[None]:
 
 
 def _followed(stream: Iterator[Comparison], screen: Screen) -> Comparison:
-    """The last of a stream of comparisons, each shown; the last that there was where an interrupt ends it."""
+    """Show every comparison of a stream, and return the last one.
+
+    Where an interrupt ends the stream, that is the last that there was.
+    """
     with printed_apart():
         found = next(stream)
     started = time.perf_counter() - found.seconds
@@ -443,7 +474,7 @@ def _left_out(data: Data, variant: Variant) -> str:
 
 
 def names_control(patterns: list[str] | None) -> bool:
-    """Whether a control is asked for by its own name."""
+    """Return True if a pattern is the full name of a control."""
     from equimargin.formulations import REGISTRY
 
     controls = {entry.id.lower() for entry in REGISTRY.values() if entry.control}

@@ -20,7 +20,7 @@ _ARROWS = {"equivalence": "<->", "strong equivalence": "<=>", "rescaling": "<~>"
 
 
 OFTEN_MEANT = ("svm.soft", "svm.l2", "svm.hard", "rank.l1", "rank.l2", "rank.hard", "svr.l1", "svr.l2", "svr.hard")
-"""Families that are suggested first for a name that is not known."""
+"""Families suggested first for an unknown name."""
 SHOWN_SEED = 1
 """The seed of the data that are shown of a family."""
 
@@ -48,7 +48,7 @@ CONTENTS = {
     Subject.CLAIMS: "claims of the documents, with a verdict on each",
     Subject.PLUGINS: "plug-ins that are loaded, with their origin",
 }
-"""What there is under each subject."""
+"""Contents of each subject."""
 
 
 def list_(
@@ -65,6 +65,7 @@ def list_(
     What a plug-in enters is listed with its origin.
     """
     with sentences():
+        # The options that choose among claims name the subject, too.
         if document or verdict:
             subject = subject or Subject.CLAIMS
             if subject is not Subject.CLAIMS:
@@ -220,6 +221,7 @@ def _page(id: str) -> str:
 
     kernels, stated = {**PROJECT, **KERNELS}, [claim.id for claim in claims()]
     known = {name.lower(): name for name in (*OFTEN_MEANT, *REGISTRY, *families(), *SOLVERS, *BACKENDS, *kernels, *stated)}
+    # Names are found in any case; a bundled data set only has a sentence, below.
     name = known.get(id.lower(), id)
     if name in REGISTRY:
         return "\n".join(_of_formulation(name))
@@ -302,7 +304,10 @@ def _of_family(id: str) -> Iterator[str]:
 
 
 def _data_of(id: str) -> Iterator[str]:
-    """Data that a family from elsewhere takes, as a file of them may hold them; nothing where none can be drawn, or of other families."""
+    """Yield lines on data of a user-defined family, as a file of them may hold them.
+
+    Nothing where none can be drawn, or of other families.
+    """
     from equimargin.proofs.families.family import FAMILIES
 
     if id not in FAMILIES or FAMILIES[id].data is None:

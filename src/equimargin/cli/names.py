@@ -45,7 +45,9 @@ def choices(kind: type[StrEnum]) -> str:
 
 
 def named(kind: type[StrEnum], help: str, panel: str | None = None) -> Any:
-    """Return an option that takes a name of an enumeration; the help lists them after its first words.
+    """Return an option that takes a name of an enumeration.
+
+    The help lists the names where its text has {}.
 
     Parameters
     ----------
@@ -66,12 +68,27 @@ def named(kind: type[StrEnum], help: str, panel: str | None = None) -> Any:
 
 
 def flag(name: str, help: str, panel: str | None = None, **more: Any) -> Any:
-    """Return an option without a value, in a panel of the help."""
+    """Return an option without a value, in a panel of the help.
+
+    Parameters
+    ----------
+    name : str
+        Name of the option.
+    help : str
+        Help text.
+    panel : str, optional
+        Panel of the help in which the option stands; None for "Options".
+    more
+        Further arguments of `typer.Option`.
+    """
     return typer.Option(name, metavar="", help=help, rich_help_panel=panel, **more)
 
 
 def _without_types(params: list[Any]) -> list[Any]:
-    """Return parameters, of which those that are flags show no type in the help, also those that typer brings."""
+    """Return the parameters, with no type in the help of flags.
+
+    That holds for the flags of typer, too.
+    """
     for param in params:
         if getattr(param, "is_flag", False) and param.metavar is None:
             param.metavar = ""
@@ -82,7 +99,6 @@ class OneCommand(TyperCommand):
     """One of the commands."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters."""
         return _without_types(super().get_params(ctx))
 
 
@@ -90,7 +106,6 @@ class OneSentence(TyperGroup):
     """The commands, whose errors of usage are a sentence like all others, and which know how they were called."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters."""
         return _without_types(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

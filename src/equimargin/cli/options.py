@@ -77,7 +77,7 @@ class BiasName(StrEnum):
 
 
 class KernelName(StrEnum):
-    """The kernels of document T, section 2.3, by scikit-learn's names, and one's own Gram matrix."""
+    """The kernels of document T, section 2.3, by scikit-learn's names, and a given Gram matrix."""
 
     LINEAR = "linear"
     POLY = "poly"
@@ -319,7 +319,15 @@ def how_to_read(
 
 
 def how_to_encode(categorical: Categorical | None, best: Best | None = None) -> HowToRead:
-    """Return the options that say what words and labels become, as keyword arguments of `data.load`."""
+    """Return the options on words and labels, as keyword arguments of `data.load`.
+
+    Parameters
+    ----------
+    categorical : Categorical or None
+        What columns of words become.
+    best : Best or None
+        The end of a ranking's labels that is the best.
+    """
     return {"categorical": None if categorical is None else categorical.value, "best": None if best is None else best.value}
 
 
@@ -350,6 +358,15 @@ def loaded(
 
 def kernel_of(name: str, gamma: str | float | None, degree: int | None, coef0: float | None, rows: Data) -> Kernel:
     """Return the kernel that the options name, for the rows as the problems take them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the kernel.
+    gamma, degree, coef0
+        Parameters of the kernel; None where no option gives them.
+    rows : Data
+        Rows as the problems take them.
 
     Raises
     ------
@@ -389,7 +406,10 @@ class Variant:
             raise ValueError("--per-query: the data have no queries; name the column that has them (--query COLUMN), or leave it out")
 
     def arguments(self) -> dict[str, Any]:
-        """What the constructor of the task takes beside weights; not that there is no bias, which is a family of its own."""
+        """Return the arguments of the constructor of the task, without the weights.
+
+        That there is no bias is not among them: that is a family of its own.
+        """
         if self.bias is BiasName.PENALIZED:
             return {"bias": "penalized"}
         return {"per_query": "mean"} if self.per_query is PerQueryName.MEAN else {}
@@ -454,7 +474,10 @@ def in_words(kernel: Kernel) -> str:
 
 @contextmanager
 def printed_apart() -> Iterator[None]:
-    """Let what a plug-in prints go to standard error, because standard output is for the page or for a record."""
+    """Send what a plug-in prints to standard error.
+
+    Standard output is for the page or for a record.
+    """
     with redirect_stdout(sys.stderr):
         yield
 

@@ -242,7 +242,10 @@ def path(
 
 
 def _family(named: str | None, variant: Variant) -> str | None:
-    """The family that the options name, if they do; a classification without a bias is one of its own."""
+    """The family that the options name, if they do.
+
+    A classification without a bias is one of its own.
+    """
     if named is not None and variant.bias is not None:
         raise ValueError(f"--bias {variant.bias}: --family {named} says itself whether there is a bias; leave one of the two options out")
     return "svm.nobias" if variant.bias is BiasName.NONE else named
@@ -285,7 +288,10 @@ def _check_endings(plot: Path | None, save: Path | None) -> None:
 
 
 def _validation(source: str, training: Data, problem: Problem, metric: str, how: HowToRead, scale: bool) -> Data:
-    """The rows of another file, in the features of the training rows, scaled as these are; refused where they are no use."""
+    """The rows of another file, in the features of the training rows, scaled as these are.
+
+    They are refused where they are no use.
+    """
     from scipy.sparse import csr_array
 
     from equimargin.data import DataError, load
@@ -411,7 +417,10 @@ def _html(
 
 @contextmanager
 def _progress(lambda_min: float) -> Iterator[tuple[Callable[[int, float, float], None], Callable[[int, int], None]]]:
-    """Two functions to call after every breakpoint and every fold. A bar shows the progress on a terminal, and an interrupt says it."""
+    """Two functions to call after every breakpoint and every fold.
+
+    A bar shows the progress on a terminal, and an interrupt says it.
+    """
     from math import log
 
     from rich.console import Console

@@ -294,7 +294,10 @@ def same(
 
 
 def _family_named(name: str) -> str:
-    """Return the name of a family; refuse that of a formulation, which needs another one to be compared with."""
+    """Return the name of a family; refuse that of a formulation.
+
+    A formulation needs another one for a comparison.
+    """
     with sentences():
         from equimargin.formulations import REGISTRY
         from equimargin.own.plugins import load_shipped
@@ -377,7 +380,10 @@ def suggest(
 
 @contextmanager
 def _asking() -> Iterator[None]:
-    """Let hypothesis keep what it keeps in a folder that is deleted, not in the present one; end a function of no problem in a sentence."""
+    """Let hypothesis keep what it keeps in a folder that is deleted, not in the present one.
+
+    End a function of no problem in a sentence.
+    """
     from tempfile import TemporaryDirectory
 
     from hypothesis.configuration import set_hypothesis_home_dir

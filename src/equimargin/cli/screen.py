@@ -47,7 +47,8 @@ class Screen:
 
             from equimargin.formulations.numeric.jit import compiling_announced
 
-            # Only this thread draws: a second one that draws while a block is printed would move the cursor over its lines.
+            # Only this thread draws: a second one that draws while a block is printed would move
+            # the cursor over its lines.
             self._while_live.enter_context(unread_output_kept())
             self._live = self._while_live.enter_context(Live(console=self.console, auto_refresh=False, transient=True))
             self._while_live.enter_context(compiling_announced(self._announce_compiling))
@@ -61,7 +62,10 @@ class Screen:
         self._print([*self._style().wrapped(text, 0, 2), ""])
 
     def update(self, found: Comparison) -> None:
-        """Print the families that are finished since the last time; in a pipe also the first proof of one that is not."""
+        """Print the families that are finished since the last time.
+
+        In a pipe also the first proof of one that is not.
+        """
         self._found = found
         for family in found.families:
             if found.finished(family):
@@ -106,7 +110,7 @@ class Screen:
             self._print(first_proof(family, self._style()))
 
     def _announce_compiling(self, seconds: float) -> None:
-        """Show that code is compiled now, about how long that takes, and that it is done once."""
+        """Show that code is compiled now and once only, and for about how long."""
         if self._live is not None and self._found is not None:
             self._live.update(self._at_work(self._found, f"compiling code of a solver, about {seconds:.1f} s, once"), refresh=True)
 

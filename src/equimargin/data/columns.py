@@ -50,10 +50,10 @@ GROUPED_DIGITS: Final = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
 """A number whose commas seem to group its digits, as in 1,234,567."""
 
 T = TypeVar("T")
-"""What a column becomes."""
+"""Type of what a column becomes."""
 
 PLACE_NAME: Final = re.compile(r"column ([1-9][0-9]*)")
-"""How a column is called by its place, from 1, where no column has that name."""
+"""Name of a column by its place, from 1, unless a column has that name."""
 
 Entries = Sequence[str] | NDArray[Any]
 """A column: text as in a file, or an array of int64 or of float64, in which NaN is a missing entry."""
@@ -121,9 +121,12 @@ def table_of(columns: Columns, request: Request) -> Table:
 
     Raises
     ------
-    DataError : columns that are not there or have two roles, no features, entries that are no finite numbers.
+    DataError
+        Columns that are not there or have two roles, no features, entries that are no finite
+        numbers.
     """
     roles = _roles(columns, request)
+    # Further rows are encoded as the data that they join.
     if request.like is not None:
         request = replace(request, categorical=request.like.origin.categorical)
     words = {at for at in roles.features if _holds_words(columns, at, request)}
@@ -131,7 +134,10 @@ def table_of(columns: Columns, request: Request) -> Table:
         rest = [at for at in roles.features if at not in words]
         if not rest:
             raise DataError(f"{columns.where}: all feature columns hold words; encode them ({columns.option('categorical', 'one-hot')})")
-        roles, words = roles._replace(features=rest, dropped=sorted([*roles.dropped, *words])), set()
+        roles, words = (
+            roles._replace(features=rest, dropped=sorted([*roles.dropped, *words])),
+            set(),
+        )
     if request.categorical is not None:
         _check_names_of_words(columns, roles.features, words)
     notes = (*columns.notes, *_notes(columns, roles, request.missing))
@@ -139,6 +145,7 @@ def table_of(columns: Columns, request: Request) -> Table:
     columns, kept = _without_missing(columns, roles, request.missing)
     task = "ranking" if request.task is None and roles.query is not None else request.task
     m = len(columns.numbers)
+    # Errors are collected: one message then names every column that needs a decision.
     read = Reading(columns)
     y: NDArray[Any] | None = np.zeros(m) if roles.target is None else read(_target, roles.target, task)
     features = {at: read(_feature, at, request, at in words) for at in roles.features}
@@ -203,6 +210,7 @@ def _joined(columns: Columns, errors: Mapping[int, DataError], words: set[int], 
     parts = [what.format(", ".join(shown(columns.names[at]) for at in sorted(of))) for what, of in undecided.items() if of]
     others = [errors[at] for at in places if type(errors[at]) is DataError and not (at in words and request.categorical is None)]
     parts += [str(error).removeprefix(columns.where)[2:] for error in others]
+    # A single error keeps its class and its own message.
     if len(errors) == len(parts) == 1:
         return errors[places[0]]
     what = f"{len(errors)} columns need a decision" if len(errors) > 1 else f"1 column needs {len(parts)} decisions"
@@ -277,6 +285,7 @@ def _position(columns: Columns, name: str, role: str) -> int:
     what = role if role == "dropped" else f"the {role}"
     places = [at for at, known in enumerate(columns.names) if known == name]
     by_place = PLACE_NAME.fullmatch(name)
+    # "column 3" is the third one only where no column has that name.
     if not places and by_place and int(by_place[1]) <= len(columns.names):
         return int(by_place[1]) - 1
     if not places:
@@ -302,13 +311,14 @@ def _recognised(columns: Columns, role: str, names: Sequence[str], free: list[in
 
 
 def _notes(columns: Columns, roles: Roles, missing: Missing | None) -> list[str]:
-    """What somebody might have meant otherwise."""
+    """Return sentences on what the user may have meant otherwise."""
     names = [columns.names[at] for at in roles.features if columns.names[at].lower() == FAINT_WEIGHT_NAME]
     given = [] if roles.id is None else [f"`{columns.names[roles.id]}` is what preferences call the rows"]
     notes = given + [f"`{name}` is a feature ({columns.option('weight', name)} makes it the weight of the rows)" for name in names]
     taken = [columns.names[at] for at in roles.features]
     notes += [f"{count} features are named `{name}`" for name, count in Counter(taken).items() if count > 1]
     for role in (roles.target, roles.query):
+        # With the usual words for missing entries, one of them among words may have been a label.
         if role is not None and missing == "drop" and columns.na == MISSING:
             words = " and ".join(f"`{word}`" for word in _absent_among_words(columns, role) if word)
             option = columns.option("na", "")
@@ -351,6 +361,7 @@ def _target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
             raise _no_label(columns, int(np.flatnonzero(columns.gaps(at))[0]), at)
         levels = set(entries)
         words = _are_words(columns, levels)
+        # Words are labels if the task says so, or if there are two of them.
         if words and (task in ("classification", "ordinal") or len(levels) == 2):
             return np.array(entries)
         if words:
@@ -426,6 +437,7 @@ def _feature(columns: Columns, at: int, request: Request, is_words: bool) -> Enc
         return Encoded((name,), _floats(columns, at, remedy, fill)[:, np.newaxis], ())
     words, gaps = [named(entry) for entry in columns.entries[at]], columns.gaps(at)
     known = None if request.like is None else request.like.origin.categories.get(name)
+    # A gap is wrong unless it is filled, a word only if the data to be joined do not have it.
     wrong = [row for row, word in enumerate(words) if (gaps[row] and not fill) or not (gaps[row] or known is None or word in known)]
     if wrong:
         row = wrong[0]
@@ -449,7 +461,11 @@ def _feature_remedy(columns: Columns, at: int) -> str:
 def _floats(columns: Columns, at: int, remedy: str, fill: bool | None = None) -> NDArray[np.float64]:
     """The numbers of a column, (m,), all finite.
 
-    fill : whether missing entries, as NaN, are allowed; None of a column in which no mean can take their place.
+    Parameters
+    ----------
+    fill : bool or None
+        Whether missing entries, as NaN, are allowed; None of a column in which no mean can take
+        their place.
     """
     entries, gaps = columns.entries[at], columns.gaps(at)
     if isinstance(entries, np.ndarray):
@@ -459,7 +475,8 @@ def _floats(columns: Columns, at: int, remedy: str, fill: bool | None = None) ->
     values[gaps] = math.nan
     wrong = ~np.isfinite(values) & ~(gaps & bool(fill))
     if wrong.any():
-        # A missing entry is named only where no entry is bad: options leave missing ones out, and must not hide the others.
+        # A missing entry is named only where no entry is bad: options leave missing ones out, and
+        # must not hide the others.
         row = int(np.flatnonzero(wrong & ~gaps if (wrong & ~gaps).any() else wrong)[0])
         text = str(entries[row])
         hint = _comma_hint(columns, text)

@@ -28,7 +28,13 @@ class Encoded(NamedTuple):
     categories: tuple[str, ...]
 
 
-def encode(name: str, words: Sequence[str], gaps: NDArray[np.bool_], how: str, known: tuple[str, ...] | None) -> Encoded:
+def encode(
+    name: str,
+    words: Sequence[str],
+    gaps: NDArray[np.bool_],
+    how: str,
+    known: tuple[str, ...] | None,
+) -> Encoded:
     """Return a column of words as numbers.
 
     Parameters
@@ -42,12 +48,14 @@ def encode(name: str, words: Sequence[str], gaps: NDArray[np.bool_], how: str, k
     how : str
         "one-hot" or "codes".
     known : tuple of str or None
-        Categories of the data that these rows join; None takes those of the column, in alphabetical order. Every entry is one of them.
+        Categories of the data that these rows join; None takes those of the column, in alphabetical
+        order. Every entry is one of them.
 
     Raises
     ------
     DataError
-        If more than 1,000 words would get an indicator each; the message is a predicate of the column.
+        If more than 1,000 words would get an indicator each; the message is a predicate of the
+        column.
     """
     from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
@@ -56,6 +64,14 @@ def encode(name: str, words: Sequence[str], gaps: NDArray[np.bool_], how: str, k
         raise DataError(f"holds {len(categories):,} different words, and one-hot takes {MAX_CATEGORIES:,}")
     kinds: list[Any] = [list(categories)]
     encoder = OneHotEncoder(categories=kinds, sparse_output=False) if how == "one-hot" else OrdinalEncoder(categories=kinds)
-    X = np.asarray(encoder.fit_transform([[categories[0] if gap else word] for word, gap in zip(words, gaps, strict=True)]), np.float64)
+    # A gap is encoded as the first category, but only until it becomes NaN.
+    X = np.asarray(
+        encoder.fit_transform([[categories[0] if gap else word] for word, gap in zip(words, gaps, strict=True)]),
+        np.float64,
+    )
     X[gaps] = np.nan
-    return Encoded(tuple(f"{name}={word}" for word in categories) if how == "one-hot" else (name,), X, categories)
+    return Encoded(
+        tuple(f"{name}={word}" for word in categories) if how == "one-hot" else (name,),
+        X,
+        categories,
+    )

@@ -22,19 +22,41 @@ Best = Literal["highest", "lowest"]
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """How data were read, to be told.
+    """Record of how data were read.
 
-    header : whether the first row of the text was read as names, behind a # or not; None of what is no text.
-    target, query, weight : the names of their columns.
-    target_by : how the target was found: "asked", "name" or "last" in a table; "format" where the format has a place for it; "" of a
-        bundled set.
-    dropped : the columns left out.  left_out : how many rows were left out for a missing entry.  filled : how many entries were filled.
-    means : (d,) what they were filled with.  notes : sentences about columns that somebody might have meant otherwise.
-    categorical : how columns of words were encoded.  categories : the words of each, by its name, in the order of the encoding.
-    best : the end of a ranking's labels that is the best.  worst : the highest label where the lowest is the best; y holds worst - label,
-        or with an infinite one the places of the labels.
-    numbered : whether 0: numbers the rows of a svmlight file, beside a precomputed kernel; it is no feature.
-    question : what else the target may be where its task was guessed; empty where there is no doubt.
+    Attributes
+    ----------
+    header
+        Whether the first row of the text was read as names, behind a # or not; None of what is no
+        text.
+    target, query, weight
+        Names of their columns.
+    target_by
+        How the target was found: "asked", "name" or "last" in a table; "format" where the format
+        has a place for it; "" of a bundled set.
+    dropped
+        Columns left out.
+    left_out
+        Number of rows left out for a missing entry.
+    filled
+        Number of entries filled.
+    means : array of shape (d,)
+        Values with which they were filled.
+    notes
+        Sentences about columns that the user may have meant otherwise.
+    categorical
+        How columns of words were encoded.
+    categories
+        Words of each, by its name, in the order of the encoding.
+    best
+        End of a ranking's labels that is the best.
+    worst
+        Highest label where the lowest is the best; y holds worst - label, or with an infinite one
+        the places of the labels.
+    numbered
+        Whether 0: numbers the rows of a svmlight file with a precomputed kernel; it is no feature.
+    question
+        What else the target may be where its task was guessed; empty where there is no doubt.
     """
 
     header: bool | None = None
@@ -61,19 +83,34 @@ class Data:
 
     Parameters
     ----------
-    name : the bundled name, or the name of the file.
-    X : (m, d) features; dense, or CSR where a svmlight file fills less than a tenth of its cells.
-    y : (m,) targets: -1 and +1 for classification, any number for regression, relevance (higher is better) for ranking,
-        0, ..., L - 1 for ordinal.
-    qid : (m,) query of each row, or None where the data has no queries (in ranking: all rows are one query).
-    task : "classification", "regression", "ranking" or "ordinal".
-    columns : the names of the features, of a table alone; without a header they are "column 1", "column 2", ..., by their places in the
-        file.  first : the index of the first one, of a svmlight file alone.
-    classes : the two labels that are -1 and +1 here, of a classification; those that are 0, ..., L - 1 here, of an ordinal regression.
-    weight : (m,) factors of the cost of each row, at least 0, or None where all are 1.
-    pairs : (p, 2) rows (preferred, other), where preferences rank the rows and y says nothing.
-    pair_weight : (p,) factors of the cost of each pair, in [0, inf], or None where all are 1.
-    origin : how the data were read.
+    name : str
+        The bundled name, or the name of the file.
+    X : NDArray[np.float64] | csr_array
+        (m, d) features; dense, or CSR where a svmlight file fills less than a tenth of its cells.
+    y : NDArray[np.float64]
+        (m,) targets: -1 and +1 for classification, any number for regression, relevance (higher is
+        better) for ranking, 0, ..., L - 1 for ordinal.
+    qid : NDArray[np.int64] or None
+        (m,) query of each row, or None where the data has no queries (in ranking: all rows are one
+        query).
+    task : str
+        "classification", "regression", "ranking" or "ordinal".
+    columns : tuple[str, ...] or None
+        The names of the features, of a table alone; without a header they are "column 1", "column
+        2", ..., by their places in the file.
+    first : int or None
+        The index of the first one, of a svmlight file alone.
+    classes : tuple[float | str, ...] or None
+        The two labels that are -1 and +1 here, of a classification; those that are 0, ..., L - 1
+        here, of an ordinal regression.
+    weight : NDArray[np.float64] or None
+        (m,) factors of the cost of each row, at least 0, or None where all are 1.
+    pairs : NDArray[np.int64] or None
+        (p, 2) rows (preferred, other), where preferences rank the rows and y says nothing.
+    pair_weight : NDArray[np.float64] or None
+        (p,) factors of the cost of each pair, in [0, inf], or None where all are 1.
+    origin : Origin
+        How the data were read.
     """
 
     name: str
@@ -91,7 +128,10 @@ class Data:
 
     @property
     def header(self) -> bool | None:
-        """Whether the first row of a text held the names of the columns; None of what is no such text."""
+        """Whether the first row of a text held the names of the columns.
+
+        None of what is no such text.
+        """
         return self.origin.header
 
     @property
@@ -109,7 +149,9 @@ class Data:
 
         Raises
         ------
-        DataError : a query with rows of different weights: it is pairs that cost something, and a pair has no weight of its own.
+        DataError
+            A query with rows of different weights: it is pairs that cost something, and a pair has
+            no weight of its own.
         """
         if self.weight is None:
             return None
@@ -145,6 +187,7 @@ class Data:
             roles += [f"weights of pairs ({self.pair_weight.min():g} to {self.pair_weight.max():g})"]
         counts = f"{_counted(len(self.y), 'row')}" + ("" if pairs is None else f", {_counted(pairs, 'pair')}")
         described = f"{self.name}: {self.task}, {counts}{':' if roles else ','} {', '.join([*roles, _counted(d, 'feature')])}"
+        # Columns come first, then words, rows and entries; doubts about the reading come last.
         notes = [f"dropped: {', '.join(origin.dropped)}"] if origin.dropped else []
         encoded = ", ".join(f"`{name}` ({_counted(len(words), 'word')})" for name, words in origin.categories.items())
         notes += [f"{origin.categorical}: {encoded}"] if encoded else []
@@ -155,13 +198,14 @@ class Data:
         return "; ".join([described, *notes])
 
     def _target_described(self) -> str:
-        """The target's name, how it was found where nobody said so, and its values."""
+        """Return the target's name, how it was found unless the user named it, and its values."""
         origin = self.origin
         if not origin.target_by or (origin.target is None and self.pairs is not None):
             return ""
         name = "" if origin.target is None else f" `{origin.target}`"
         last = "the last column, " if origin.target_by == "last" else ""
         if origin.worst is not None:
+            # y holds `worst` minus the label, so that its largest value is the lowest label.
             worst = origin.worst if np.isfinite(origin.worst) else self.y.max()
             values = f"{worst - self.y.max():g} to {worst - self.y.min():g}, the lowest is the best"
         elif self.classes is None:
@@ -186,12 +230,15 @@ class Data:
 
         Parameters
         ----------
-        by : data of the same features, dense or CSR as these are, whose means, deviations and largest values are taken; by default these.
+        by : Data or None
+            Data of the same features, dense or CSR as these are, whose means, deviations and
+            largest values are taken; by default these.
 
         Returns
         -------
-        Data whose columns have mean 0 and standard deviation 1 (constant columns become 0); a CSR matrix is divided by the
-        largest absolute value of each column and not centred, so that it stays sparse.
+        Data whose columns have mean 0 and standard deviation 1 (constant columns become 0); a CSR
+        matrix is divided by the largest absolute value of each column and not centred, so that it
+        stays sparse.
         """
         reference = (by or self).X
         if isinstance(self.X, np.ndarray):
@@ -201,7 +248,9 @@ class Data:
         return replace(self, X=X)
 
     def sampled(self, n: int, seed: int) -> Data:
-        """Take a random subset of the rows, in file order; a larger n with the same seed only adds rows, up to the class rule.
+        """Take a random subset of the rows, in file order.
+
+        A larger n with the same seed only adds rows, up to the class rule.
 
         Parameters
         ----------
@@ -210,8 +259,9 @@ class Data:
 
         Returns
         -------
-        Data of n rows drawn without replacement.  Classification keeps a row of each class from n = 2 on.  Ranking takes whole
-        queries in shuffled order and cuts the last one, at random rows of it, to reach n.
+        Data of n rows drawn without replacement.  Classification keeps a row of each class from n =
+        2 on.  Ranking takes whole queries in shuffled order and cuts the last one, at random rows
+        of it, to reach n.
 
         Raises
         ------
@@ -223,7 +273,8 @@ class Data:
             raise DataError(f"{self.name}: rows with preferences cannot be sampled, for pairs would lose a row; write fewer of both")
         if n >= len(self.y):
             return self
-        # RandomState, unlike default_rng, promises the same stream in every NumPy release: a sample is part of a reported result.
+        # RandomState, unlike default_rng, promises the same stream in every NumPy release: a sample
+        # is part of a reported result.
         random = np.random.RandomState(seed)
         order = random.permutation(len(self.y))
         if self.task == "ranking" and self.qid is not None:
@@ -240,8 +291,8 @@ class Data:
 
 
 def _standardised(X: NDArray[np.float64], reference: Any) -> NDArray[np.float64]:
-    # Dividing first keeps huge values from overflowing; subtracting the smallest makes a constant column exactly 0, where
-    # (X - mean) / std would blow up the rounding error of the mean.
+    # Dividing first keeps huge values from overflowing; subtracting the smallest makes a constant
+    # column exactly 0, where (X - mean) / std would blow up the rounding error of the mean.
     size = _divisor(np.abs(reference).max(axis=0))
     Z, R = X / size, reference / size
     for shift in (np.min, np.mean):

@@ -59,45 +59,71 @@ def load(
 
     Parameters
     ----------
-    source : a name in BUNDLED, a path, "-" for standard input, or a frame of pandas, polars or pyarrow.  A plain string equal to a bundled
-        name means the bundled set, so that a stray file never changes a result; write "./xor" or Path("xor") for a file of that name.
-        Files may be compressed with gzip, bzip2 or xz.
-    task : "classification", "regression", "ranking" or "ordinal".  Default: that of the bundled set; for a file, ranking if it has
-        queries, classification if its target takes exactly two values, else regression; ordinal where there are levels.  A target of one
-        value has no default.
-    like : data to be joined by further rows: of its task, features and classes.  Columns of a table may come in another order, the
-        last features of a svmlight file may be absent, and of two classes one; options about tables say nothing of what is no table.
-        Missing entries are filled with the means of `like`.
-    preferences : pairs of rows that take the place of a target: a path or a frame with the columns preferred,other[,query][,weight]. They
-        name the rows by the data's column `id`, or by their numbers from 0 where it has none.
-        A target or weights that are recognised by name are then left out.
-    levels : the labels of an ordinal regression from the lowest to the highest; by default, of numbers, all that there are, ascending.
-    target, query, weight : the columns of a table with these roles, by name; by default those that bear one of the usual names (see
-        `equimargin.data.columns`), and the last one is the target.  An empty name for query or weight: no column has that role.
-    drop : names of columns that are left out.
-    header : whether the first row of a text holds the names of the columns; by default what it looks like, which `Data.header` tells.
-        Without names, columns are "column 1", "column 2", ..., by their places.
-    sep : what separates the fields of a text: one character, "tab" or "whitespace"; by default what the first row shows.
-    decimal : the decimal point of a text, "." or ",".
-    missing : None refuses missing entries (empty, NA, N/A, nan, null, none, ?, - and ., in any column and any case); "drop" leaves their
-        rows out; "mean" gives features the mean of their column.
-    na : the words that stand for a missing entry in place of these, beside an empty entry: na="" keeps a class named "none".  A number
-        among them, such as -999, is compared as a number.
-    categorical : what becomes of columns that hold words alone: None refuses them; "one-hot" makes an indicator of every word, "codes" the
-        place of the word in alphabetical order, from 0, and "drop" leaves them out.
-    best : "lowest" where 1 is the best label of a ranking, as of places in a race; y then holds the highest label minus the labels, 0 for
-        the last place.  By default higher labels are better.
+    source : Any
+        A name in BUNDLED, a path, "-" for standard input, or a frame of pandas, polars or pyarrow.
+        A plain string equal to a bundled name means the bundled set, so that a stray file never
+        changes a result; write "./xor" or Path("xor") for a file of that name. Files may be
+        compressed with gzip, bzip2 or xz.
+    task : str or None
+        "classification", "regression", "ranking" or "ordinal".  Default: that of the bundled set;
+        for a file, ranking if it has queries, classification if its target takes exactly two
+        values, else regression; ordinal where there are levels.  A target of one value has no
+        default.
+    like : Data or None
+        Data to be joined by further rows: of its task, features and classes.  Columns of a table
+        may come in another order, the last features of a svmlight file may be absent, and of two
+        classes one; options about tables say nothing of what is no table. Missing entries are
+        filled with the means of `like`.
+    preferences : Any
+        Pairs of rows that take the place of a target: a path or a frame with the columns
+        preferred,other[,query][,weight]. They name the rows by the data's column `id`, or by their
+        numbers from 0 where it has none. A target or weights that are recognised by name are then
+        left out.
+    levels : Sequence[str | float] or None
+        The labels of an ordinal regression from the lowest to the highest; by default, of numbers,
+        all that there are, ascending.
+    target, query, weight
+        The columns of a table with these roles, by name; by default those that bear one of the
+        usual names (see `equimargin.data.columns`), and the last one is the target.  An empty name
+        for query or weight: no column has that role.
+    drop
+        Names of columns that are left out.
+    header
+        Whether the first row of a text holds the names of the columns; by default what it looks
+        like, which `Data.header` tells. Without names, columns are "column 1", "column 2", ..., by
+        their places.
+    sep
+        What separates the fields of a text: one character, "tab" or "whitespace"; by default what
+        the first row shows.
+    decimal
+        The decimal point of a text, "." or ",".
+    missing
+        None refuses missing entries (empty, NA, N/A, nan, null, none, ?, - and ., in any column and
+        any case); "drop" leaves their rows out; "mean" gives features the mean of their column.
+    na
+        The words that stand for a missing entry in place of these, beside an empty entry: na=""
+        keeps a class named "none".  A number among them, such as -999, is compared as a number.
+    categorical
+        What becomes of columns that hold words alone: None refuses them; "one-hot" makes an
+        indicator of every word, "codes" the place of the word in alphabetical order, from 0, and
+        "drop" leaves them out.
+    best
+        "lowest" where 1 is the best label of a ranking, as of places in a race; y then holds the
+        highest label minus the labels, 0 for the last place.  By default higher labels are better.
 
     Returns
     -------
-    Data.  For classification the smaller of the two labels becomes -1, the larger +1 (text labels: in sorted order).  A svmlight
-    file with an index 0 anywhere counts its features from 0, otherwise from 1.
+    Data.  For classification the smaller of the two labels becomes -1, the larger +1 (text labels:
+    in sorted order).  A svmlight file with an index 0 anywhere counts its features from 0,
+    otherwise from 1.
 
     Raises
     ------
-    DataError : unreadable or malformed input, a value that is not finite, no rows, no features, rows with and without a query,
-        a target that does not fit the task, a first row that may be names as well as data, features and classes other than those of
-        `like`, options that do not fit the format, preferences between what are no rows.
+    DataError
+        Unreadable or malformed input, a value that is not finite, no rows, no features, rows with
+        and without a query, a target that does not fit the task, a first row that may be names as
+        well as data, features and classes other than those of `like`, options that do not fit the
+        format, preferences between what are no rows.
     """
     request = _request(task, like, preferences is not None, levels, how)
     if [given for given in (source, preferences) if isinstance(given, str)] == ["-", "-"]:
@@ -165,7 +191,10 @@ def _words(given: Any) -> tuple[str, ...]:
 
 
 def _check_options(where: str, request: Request, what: str, known: tuple[str, ...] = ()) -> None:
-    """Refuse options about the columns of a table where there is no table; further rows may come in another format than the first."""
+    """Refuse options about the columns of a table where there is no table.
+
+    Further rows may come in another format than the first.
+    """
     given = [name for name in request.about_tables if name not in known]
     if given and request.like is None:
         are, them = ("are options", "them") if len(given) > 1 else ("is an option", "it")
@@ -233,7 +262,7 @@ def _inferred_task(where: str, table: Table) -> str:
 
 
 def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool) -> Data:
-    """Return the data with the question or notice that their target y calls for."""
+    """Return the data with the question or notice due to their target y."""
     levels, lowest = (
         f"{name}={value!r}" if in_python else f"--{name} {value}"
         for name, value in (("task", "ordinal"), ("best", "lowest"))
@@ -247,7 +276,10 @@ def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool)
 
 
 def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[float | str, ...]:
-    """The labels of an ordinal regression from the lowest to the highest; each is the label of a row."""
+    """The labels of an ordinal regression from the lowest to the highest.
+
+    Each is the label of a row.
+    """
     words, known = found.dtype.kind == "U", found.tolist()
     if words and not ordered:
         example = ",".join(known[:3] + ["..."] * (len(known) > 3))

@@ -25,13 +25,30 @@ class HowToRead(TypedDict, total=False):
 
     A frame may have names that are no text, such as 2, which mean the column that is shown so.
 
-    target, query, weight : the column of that role, by its name; an empty name for query and weight: no column has that role.
-    drop : columns that are left out.  header : whether the first row holds the names of the columns; None: what it looks like.
-    sep : what separates the fields, one character or "tab" or "whitespace"; None: what the first row shows.
-    decimal : the decimal point, "." or ",".  missing : what becomes of missing entries; None: they are refused.
-    na : the words that stand for a missing entry, in any case, beside an empty one; None: the usual ones.
-    categorical : what becomes of columns of words; None: they are refused.  best : the end of a ranking's labels that is the best, in
-    any format; None: the highest, with a notice where the target is called a rank.
+    Attributes
+    ----------
+    target, query, weight
+        The column of that role, by its name; an empty name for query and weight: no column has that
+        role.
+    drop
+        Columns that are left out.
+    header : bool or None
+        Whether the first row holds the names of the columns; None: what it looks like.
+    sep : str or None
+        What separates the fields, one character or "tab" or "whitespace"; None: what the first row
+        shows.
+    decimal : str
+        The decimal point, "." or ",".
+    missing : Missing or None
+        What becomes of missing entries; None: they are refused.
+    na
+        The words that stand for a missing entry, in any case, in addition to an empty one; None:
+        the usual ones.
+    categorical : Categorical or None
+        What becomes of columns of words; None: they are refused.
+    best : Best or None
+        End of a ranking's labels that is the best, in any format; None: the highest, with a notice
+        where the target is called a rank.
     """
 
     target: str | int | None

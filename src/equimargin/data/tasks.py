@@ -36,8 +36,8 @@ def exact_labels(labels: Iterable[str | float], y: NDArray[np.float64]) -> NDArr
     Raises
     ------
     ValueError
-        If two different labels are equal in float64 and not all labels are whole numbers in digits; the message is a predicate of the
-        target.
+        If two different labels are equal in float64 and not all labels are whole numbers in digits;
+        the message is a predicate of the target.
     """
     if not (np.abs(y) >= EXACT_INTEGERS).any():
         return y
@@ -68,7 +68,8 @@ def infer_task(y: NDArray[Any], has_queries: bool) -> str:
     Raises
     ------
     ValueError
-        If all rows have one value, which is a class or a constant; the message is a predicate of the target.
+        If all rows have one value, which is a class or a constant; the message is a predicate of
+        the target.
     """
     if has_queries:
         return "ranking"

@@ -1,7 +1,8 @@
 """Partitions on the workers of a Dask cluster: every question is a round of tasks, one for each partition.
 
-A partition is a task that Dask can run again, as what it is made from has a history. Nothing is scattered, no task is bound to a worker,
-and no state lives anywhere but in what the tasks are given. A worker that dies takes its partitions with it, and Dask makes them again.
+A partition is a task that Dask can run again, as what it is made from has a history. Nothing is
+scattered, no task is bound to a worker, and no state lives anywhere but in what the tasks are
+given. A worker that crashes takes its partitions with it, and Dask makes them again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from equimargin.solvers.partitioned.sums import Lost, added
 Result = TypeVar("Result")
 
 ANSWERS_PER_SUM = 8
-"""Answers that one task adds up. Where there are no more, they are added up by the caller, which saves a task."""
+"""Answers that one task adds up.
+
+Where there are no more, they are added up by the caller, which saves a task.
+"""
 SECONDS_BETWEEN_LOOKS = 1.0
 """Seconds between two checks whether the cluster has workers."""
 SECONDS_WITHOUT_WORKERS = 60.0
@@ -138,7 +142,9 @@ class OnDask:
 
         Raises
         ------
-        Lost : the cluster is gone, or does not hand over its answers in time, or a partition takes every worker down that reads it.
+        Lost
+            The cluster is gone, or does not return its answers in time, or a partition takes every
+            worker down that reads it.
         """
         from distributed import KilledWorker
         from distributed.client import ClosedClientError

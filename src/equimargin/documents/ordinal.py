@@ -1,7 +1,8 @@
 """Ordinal regression: a function f and thresholds b_0, ..., b_{L-2} that separate the levels 0, ..., L - 1 of the points.
 
-A row (i, k) asks f(x_i) to be on its side of the threshold b_k by a margin of 1: s_ik (f(x_i) - b_k) >= 1 - xi_ik, where s_ik is 1 if the
-level y_i of x_i is above k, and -1 otherwise. The families differ in their rows and in what slacks cost.
+A row (i, k) asks f(x_i) to be on its side of the threshold b_k by a margin of 1: s_ik (f(x_i) -
+b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i of x_i is above k, and -1 otherwise. The
+families differ in their rows and in what slacks cost.
 
     ord.implicit       every point and every threshold: the thresholds come out in order, though nothing asks for it
     ord.implicit_l2    the same rows, squared slacks
@@ -9,12 +10,15 @@ level y_i of x_i is above k, and -1 otherwise. The families differ in their rows
     ord.sum            in `sum_of_margins`: two thresholds between neighbouring levels, and all in order
     ord.hard           no slack: either set of rows has the optimum of rank.hard times 4, at f = 2 f_rank
 
-Points may have weights, factors of C; rows of a weight of 0 are none. With two levels these are the classifications svm.soft, svm.l2 and
-svm.hard with the bias b = -b_0. A soft ranking, however, is another
-problem: at the points 0, 1, 2 of the levels 0, 2, 1 the optimal w of ord.implicit is 0 for every C, and that of rank.l1 never is.
+Points may have weights, factors of C; rows of a weight of 0 are none. With two levels these are the
+classifications svm.soft, svm.l2 and svm.hard with the bias b = -b_0. A soft ranking, however, is
+another
+problem: at the points 0, 1, 2 of the levels 0, 2, 1 the optimal w of ord.implicit is 0 for every C,
+and that of rank.l1 never is.
 
-Source: W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005); A. Shashua, A. Levin, Ranking with large
-margin principle: two approaches, NIPS 15 (2003). O, section 1, has the thresholds in words and in a figure.
+Source: W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005); A.
+Shashua, A. Levin, Ranking with large margin principle: two approaches, NIPS 15 (2003). O, section
+1, has the thresholds in words and in a figure.
 """
 
 from __future__ import annotations
@@ -50,7 +54,8 @@ CLOSE = 1e-8
 """Relative gap that the points of the specialised solvers have at most: they are made exactly feasible, and worth an exact value."""
 ASKED = 1e-12
 """Relative gap that Newton's method is asked for: gaps are relative to P(0) where that is much larger than the optimum, and its last steps
-are the fastest."""
+are the fastest.
+"""
 RATIONAL_ROWS = 2000
 """Rows of a machine, points times thresholds, up to which rational arithmetic proves its optimum: 8,000 rows of 11 features take 5 s."""
 LEAST_EIGENVALUE = 1e-14
@@ -58,7 +63,10 @@ LEAST_EIGENVALUE = 1e-14
 
 
 def drawn(**parameters: list[float]) -> Any:
-    """A strategy of points of up to four levels; where there is a cost, half of them with weights."""
+    """Return a strategy of points of up to four levels.
+
+    Where there is a cost, half of them have weights.
+    """
     from hypothesis import strategies as st
 
     few = st.sampled_from([2, 3, 4]).flatmap(lambda levels: points(labels=levels, least=2, most=6, widest=4, **parameters))
@@ -115,9 +123,16 @@ def problems_of(
 
     Parameters
     ----------
-    X : (m, d) features.  y : (m,) levels in {0, ..., L - 1}.  C : cost of a unit of slack; inf is the hard margin.
-    loss : "hinge" or "squared_hinge", the families with that loss alone.
-    weights : (m,) factors of C, finite; of a hard margin, only whether they are 0 matters.
+    X : NDArray[np.float64]
+        (m, d) features.
+    y : NDArray[np.int64]
+        (m,) levels in {0, ..., L - 1}.
+    C : float
+        Cost of a unit of slack; inf is the hard margin.
+    loss : str or None
+        "hinge" or "squared_hinge", the families with that loss alone.
+    weights : NDArray[np.float64] or None
+        (m,) factors of C, finite; of a hard margin, only whether they are 0 matters.
     """
     if np.isinf(C):
         kept = slice(None) if weights is None else weights > 0
@@ -206,7 +221,8 @@ def _hard(d: Data, rows: Rows, ordered: bool = False) -> cp.Problem:
 def _beta(d: Data, rows: Rows, squared: bool = False, ordered: bool = False) -> cp.Problem:
     """min 1/2 beta'K beta + sum_r c_r loss(1 - s_r ((K beta)_{i_r} - b_{k_r}))  with K = XX', loss(u) = u_+ or u_+^2.
 
-    Neither K beta nor beta'K beta is written with products that are rounded: a K of another rank than X has another optimum.
+    Neither K beta nor beta'K beta is written with products that are rounded: a K of another rank
+    than X has another optimum.
     """
     import cvxpy as cp
 
@@ -263,14 +279,20 @@ def solved(d: Data, kind: Callable[..., AnyMachine], by: Callable[[Any, Limits],
 
 
 def _answer(d: Data, by: Callable[[Any, Limits], OrdinalFit], squared: bool = False) -> Data | float:
-    """What a solver answers: its w and thresholds, or of a large problem the value that it proves itself, as `OrdinalClassifier` does."""
+    """Return the answer of a solver: its w and thresholds.
+
+    Of a large problem it is the value that it proves itself, as `OrdinalClassifier` does.
+    """
     if not _is_large(d):
         return solved(d, Machine, by, squared=squared)
     return _reached(_fit(d, Machine, by, squared=squared)).interval.upper
 
 
 def _prove(d: Data, seconds: float, squared: bool = False) -> Interval | None:
-    """The interval that Newton's method proves of a large problem, however its floats are read."""
+    """Return the interval that Newton's method proves of a large problem.
+
+    It holds however the floats are read.
+    """
     if not _is_large(d):
         return None
     fit = _fit(d, Machine, newton, seconds, squared=squared)
@@ -278,14 +300,14 @@ def _prove(d: Data, seconds: float, squared: bool = False) -> Interval | None:
 
 
 def _is_large(d: Data) -> bool:
-    """Whether all thresholds together have too many rows for rational arithmetic."""
+    """Return True if all thresholds together have too many rows for rational arithmetic."""
     return int(np.count_nonzero(weights_of(d))) * int(np.max(d["y"])) > RATIONAL_ROWS
 
 
 def _fit(
     d: Data, kind: Callable[..., AnyMachine], by: Callable[[Any, Limits], OrdinalFit], seconds: float | None = None, **more: Any
 ) -> OrdinalFit:
-    """Where a specialised solver ends, on the points with a weight."""
+    """Return the fit at which a specialised solver ends, on the points with a weight."""
     kept = np.flatnonzero(weights_of(d))
     X, y = np.asarray(d["X"])[kept], np.asarray(d["y"], dtype=np.int64)
     machine = kind(X, y[kept], d["C"] * weights_of(d)[kept], linear(), levels=int(y.max()) + 1, **more)
@@ -293,7 +315,7 @@ def _fit(
 
 
 def _reached(fit: OrdinalFit) -> OrdinalFit:
-    """The fit, if it has reached its accuracy."""
+    """Return the fit, if it has reached its accuracy."""
     if fit.gap > CLOSE:
         raise ValueError(f"{fit.status.sentence} {fit.reason}; the relative gap is {fit.gap:.2g}")
     return fit
@@ -304,7 +326,10 @@ def _of_dual(explicit: bool) -> Callable[[Mapping[str, Any], Any], Data]:
 
 
 def _cut(w: NDArray[np.float64], d: Data) -> Data:
-    """A w that keeps levels apart, with thresholds half way between them; what lies below all levels gets a margin of 1."""
+    """Return a w that keeps levels apart, with thresholds half way between them.
+
+    What lies below all levels gets a margin of 1.
+    """
     f, y = np.asarray(d["X"] @ w), np.asarray(d["y"])
     ends = [(f[y <= k].max() if k >= y.min() else f.min() - 2, f[y > k].min()) for k in range(int(y.max()))]
     return {"w": w, "b": np.array([(low + high) / 2 for low, high in ends])}

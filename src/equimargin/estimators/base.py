@@ -23,14 +23,15 @@ from equimargin.solvers import Solution, Status, solve
 
 ROUNDED_GRAM = 1e-13
 """A part of the largest entry of a Gram matrix: two entries K_ij and K_ji that are no further apart are one number, rounded differently by
-two matrix products; `equimargin.formulations` itself asks for symmetry to the bit."""
+two matrix products; `equimargin.formulations` itself asks for symmetry to the bit.
+"""
 
 
 class MarginEstimator(BaseEstimator):
     """An estimator whose function is that of one margin problem, or of several with the same kernel.
 
-    A subclass has the parameters kernel, gamma, degree, coef0, solver, tol, max_iter, time_limit and n_jobs; its `fit` ends with `_solve`,
-    or with `_conclude` of several solutions.
+    A subclass has the parameters kernel, gamma, degree, coef0, solver, tol, max_iter, time_limit
+    and n_jobs; its `fit` ends with `_solve`, or with `_conclude` of several solutions.
     """
 
     def __sklearn_tags__(self) -> Tags:
@@ -42,7 +43,10 @@ class MarginEstimator(BaseEstimator):
 
     @property
     def objective_bounds_(self) -> tuple[float, float]:
-        """(lower, upper), proven bounds of the optimum. They are computed at first use, until when the training data must not change."""
+        """(lower, upper), proven bounds of the optimum.
+
+        They are computed at first use, until when the training data must not change.
+        """
         check_is_fitted(self)
         return self._proof.bounds
 
@@ -54,7 +58,10 @@ class MarginEstimator(BaseEstimator):
 
     @property
     def dual_(self) -> Any:
-        """The multipliers of the rows or pairs, as `Solution.dual` has them; a pickle leaves them out."""
+        """The multipliers of the rows or pairs, as `Solution.dual` has them.
+
+        A pickle leaves them out.
+        """
         check_is_fitted(self)
         return self._proof.duals[0]
 

@@ -31,19 +31,33 @@ def ndcg(
 
         NDCG@k = sum over i <= k of g(y_(i)) d(i) / I_k,      I_k the same sum of the documents by falling y
 
-    y_(i) is the relevance of the document that f has in place i. A query where no document has a gain counts 0.
+    y_(i) is the relevance of the document that f has in place i. A query where no document has a
+    gain counts 0.
 
     Parameters
     ----------
-    y : (n,) relevances >= 0.  f : (n,) decision values.  qid : (n,) queries; None: a single one.  k : None for all documents of a query.
-    gain : "exponential", 2^y - 1, or "linear", y.
-    discount : "letor", 1 / log2(max(2, i)), or "shifted", 1 / log2(1 + i).
-    ties : of documents with the same f: "average", the mean over their orders, or "ordinal", the order of the rows.
-    short_queries : of queries with fewer than k documents: "count", the NDCG of all documents, as most packages have it, or "zero", 0, as
-        the means of LETOR's evaluation scripts have it.
+    y : ArrayLike
+        (n,) relevances >= 0.
+    f : ArrayLike
+        (n,) decision values.
+    qid : ArrayLike or None
+        (n,) queries; None: a single one.
+    k : int or None
+        None for all documents of a query.
+    gain : Gain
+        "exponential", 2^y - 1, or "linear", y.
+    discount : Discount
+        "letor", 1 / log2(max(2, i)), or "shifted", 1 / log2(1 + i).
+    ties : Literal['average', 'ordinal']
+        Of documents with the same f: "average", the mean over their orders, or "ordinal", the order
+        of the rows.
+    short_queries : ShortQueries
+        Of queries with fewer than k documents: "count", the NDCG of all documents, as most packages
+        have it, or "zero", 0, as the means of LETOR's evaluation scripts have it.
 
-    LETOR's scripts, of 3.0 and of 4.0, are ties = "ordinal", short_queries = "zero"; scikit-learn's `ndcg_score` is gain = "linear",
-    discount = "shifted". "What other packages mean", in the guide to rankings with queries, has more.
+    LETOR's scripts, of 3.0 and of 4.0, are ties = "ordinal", short_queries = "zero"; scikit-learn's
+    `ndcg_score` is gain = "linear", discount = "shifted". "What other packages mean", in the guide
+    to rankings with queries, has more.
 
     Returns
     -------
@@ -51,10 +65,13 @@ def ndcg(
 
     Raises
     ------
-    ValueError : as in `concordance`, a negative relevance, k < 1, an unknown gain, discount or treatment of ties or of short queries.
+    ValueError
+        As in `concordance`, a negative relevance, k < 1, an unknown gain, discount or treatment of
+        ties or of short queries.
 
-    Source: K, section 4.2, corrected: the document prints the ideal order in the numerator, too. F. McSherry and M. Najork, Computing
-    information retrieval performance measures efficiently in the presence of tied scores (2008), for the mean over orders.
+    Source: K, section 4.2, corrected: the document prints the ideal order in the numerator, too. F.
+    McSherry and M. Najork, Computing information retrieval performance measures efficiently in the
+    presence of tied scores (2008), for the mean over orders.
     """
     last, ratios = places(k), _ratios(gain, discount, ties)
     one_of("short_queries", short_queries, ("count", "zero"))

@@ -7,7 +7,8 @@
         def block(self, X, Z): return linear().block(X, Z) + rbf(self.gamma).block(X, Z)
         ...
 
-Its `rounding` and `diagonal_bound` are what proofs about the kernel stand on: `Kernel` says what they must bound.
+Its `rounding` and `diagonal_bound` are what proofs about the kernel stand on: `Kernel` says what
+they must bound.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ ALIASES = {Polynomial.name: "poly"}
 TAKEN = (*PROJECT, *ALIASES, Intercept.name)
 """Names that no other kernel may have."""
 DEFAULTS: Mapping[str, Any] = {"gamma": "scale", "degree": 3, "coef0": 0.0}
-"""Parameters of kernels, and their defaults for the project's kernels, which are scikit-learn's."""
+"""Parameters of kernels, with scikit-learn's defaults for the project's kernels."""
 PARAMETERS = tuple(DEFAULTS)
 """The names of parameters that a kernel may have: these are what options and arguments give."""
 
@@ -55,7 +56,9 @@ def kernel(name: str) -> Callable[[K], K]:
 
     Raises
     ------
-    ValueError : a name that is taken or has other characters; another class, other fields, methods that are missing.
+    ValueError
+        A name that is taken or has other characters; another class, other fields, methods that are
+        missing.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(f"the name of a kernel is small letters, digits and underscores, not {shown(name)}")
@@ -104,7 +107,9 @@ def parameters_of(name: str) -> list[str]:
 
 
 def made(name: str, given: Mapping[str, Any]) -> Kernel:
-    """Return the kernel of a name that was brought with the parameters that are given; its own values for others.
+    """Return the user-defined kernel of a name with the given parameters.
+
+    Other parameters have its own values.
 
     Raises
     ------
@@ -131,16 +136,17 @@ def named_kernel(kernel: str | Kernel, X: Features, weights: Array | None, given
     Parameters
     ----------
     kernel
-        Name of a kernel, or what `linear`, `polynomial`, `rbf`, `sigmoid` or `precomputed` of `equimargin.formulations` returns,
-        which has its own parameters.
+        Name of a kernel, or what `linear`, `polynomial`, `rbf`, `sigmoid` or `precomputed` of
+        `equimargin.formulations` returns, which has its own parameters.
     X : array of shape (m, d)
         Features.
     weights : array of shape (m,), optional
         Weights of the rows; None are ones.
     given
-        Parameters by name, scikit-learn's `DEFAULTS` where a parameter is missing. gamma is a positive number, "scale", 1 / (d var), or
-        "auto", 1 / d; var is the variance of all entries of X with the weights of their rows, and gamma is 1 where it is 0. Parameters
-        that a kernel of the project does not have are ignored.
+        Parameters by name, scikit-learn's `DEFAULTS` where a parameter is missing. gamma is a
+        positive number, "scale", 1 / (d var), or "auto", 1 / d; var is the variance of all entries
+        of X with the weights of their rows, and gamma is 1 where it is 0. Parameters that a kernel
+        of the project does not have are ignored.
 
     Raises
     ------
@@ -156,6 +162,7 @@ def named_kernel(kernel: str | Kernel, X: Features, weights: Array | None, given
     chosen, parameters = class_of(kernel), {**DEFAULTS, **given} if kernel not in KERNELS else dict(given)
     if "gamma" in parameters_of(kernel) and isinstance(parameters.get("gamma"), str):
         parameters["gamma"] = _scaled(X, weights, parameters["gamma"])
+    # The project's kernels pass over parameters that they do not have; user-defined ones refuse them.
     if kernel in KERNELS:
         return made(kernel, parameters)
     gamma, degree, coef0 = (parameters[name] for name in PARAMETERS)

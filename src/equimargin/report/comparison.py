@@ -29,10 +29,23 @@ PAGE_COLUMNS = 80
 class Comparison:
     """The result of `compare`: the families with their judgements. Printing it shows the page.
 
-    families : one verdict each.  problems : one for every family, in the same order.  data, settings : what was compared, for the record.
-    planned : how many answers of each family are wanted; there are as many once the comparison is through.
-    left_out : sentences about what was not even planned.  seconds : of wall time so far.
-    interrupted : why it ended before it was through; empty if it did not.
+    Attributes
+    ----------
+    families : tuple[Family, ...]
+        One verdict each.
+    problems : tuple[AnyProblem, ...]
+        One for every family, in the same order.
+    data, settings : Mapping[str, Any]
+        What was compared, for the record.
+    planned : tuple[int, ...]
+        How many answers of each family are wanted; there are as many once the comparison is
+        through.
+    left_out : tuple[str, ...]
+        Sentences about what was not even planned.
+    seconds : float
+        Seconds of wall time so far.
+    interrupted : str
+        Why it ended before it was through; empty if it did not.
     """
 
     families: tuple[Family, ...]
@@ -60,7 +73,10 @@ class Comparison:
 
     @property
     def agree(self) -> bool:
-        """Whether every family's verdict is agree, and nothing that was run disagrees but controls, which are wrong on purpose."""
+        """True if every family's verdict is agree, and nothing that was run disagrees.
+
+        Controls, which are wrong on purpose, do not count.
+        """
         return bool(self.families) and self.exit_code == 0
 
     @property
@@ -99,12 +115,13 @@ class Comparison:
     def certify(self, folder: str | os.PathLike[str]) -> dict[str, Path | str]:
         """Write a certificate of every family, FAMILY.json, from the best points of its answers; of its second problem FAMILY-2.json.
 
-        That of a family that somebody brings is of its definition as a program: what is proven of that is proven without any answer.
+        That of a family that somebody brings is of its definition as a program: what is proven of
+        that is proven without any answer.
 
         Returns
         -------
-        The file of every problem, by its name without .json, or the sentence why it has none: its answers prove nothing, its kernel is
-        not positive semidefinite, it is too large.
+        The file of every problem, by its name without .json, or the sentence why it has none: its
+        answers prove nothing, its kernel is not positive semidefinite, it is too large.
 
         Raises
         ------

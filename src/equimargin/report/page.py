@@ -1,7 +1,8 @@
 """The page that people read: a block a family, then what was skipped, and what the marks mean.
 
-A block answers in the order in which people ask: what is the optimum, and to how many proven digits; does everybody agree; who was
-fastest; what was not right. The functions are pure: from judgements to lines, none of which is wider than asked for.
+A block answers in the order in which people ask: what is the optimum, and to how many proven
+digits; does everybody agree; who was fastest; what was not right. The functions are pure: from
+judgements to lines, none of which is wider than asked for.
 """
 
 from __future__ import annotations
@@ -81,8 +82,18 @@ def page(
 
     Parameters
     ----------
-    families : judged as far as there are answers.  planned : how many answers each was to have.  left_out : what was not even planned.
-    seconds : of wall time.  interrupted : why the comparison ended early, or nothing.  width, ascii : as in `Style`.
+    families : Sequence[Family]
+        Judged as far as there are answers.
+    planned : Sequence[int]
+        How many answers each was to have.
+    left_out : Sequence[str]
+        What was not even planned.
+    seconds : float
+        Seconds of wall time.
+    interrupted : str
+        Why the comparison ended early, or nothing.
+    width, ascii
+        As in `Style`.
     """
     style = Style(width, ascii, name_columns(families))
     lines: list[str] = []
@@ -92,7 +103,13 @@ def page(
 
 
 def name_columns(families: Iterable[Family]) -> int:
-    """Return the columns that the longest name of a family takes, with two spaces after it."""
+    """Return the columns that the longest name of a family takes, with two spaces after it.
+
+    Parameters
+    ----------
+    families : iterable of Family
+        Families whose names share the columns.
+    """
     return max([NAME_COLUMNS, *(len(family.id) + 2 for family in families)])
 
 
@@ -127,7 +144,10 @@ def closing(
 
 
 def summary(families: Sequence[Family], planned: Sequence[int], seconds: float, interrupted: str) -> tuple[str, str]:
-    """How many families there are with each verdict, and how many answers in which time; who was skipped has none."""
+    """How many families there are with each verdict, and how many answers in which time.
+
+    Who was skipped has none.
+    """
     judged = [j for family in families for j in family.judgements]
     answers = [j for j in judged if j.agreement is not Agreement.SKIPPED]
     wanted = planned or [len(family.judgements) for family in families]
@@ -151,6 +171,7 @@ def remarks(family: Family, missing: int) -> list[str]:
     """
     sentences = [f"{who}: {reason}" for reason, who in _reasons(family.judgements)]
     sentences += _nearly_equal(family)
+    # While answers are missing the verdict may still change, and nothing is said about it.
     if family.verdict is not Verdict.AGREE and not missing:
         said = (f"{str(family.verdict).upper()}: {family.reason}.", family.advice, _advice(family))
         sentences.append(" ".join(filter(None, said)))
@@ -165,7 +186,10 @@ def remarks(family: Family, missing: int) -> list[str]:
 
 
 def proven_digits(interval: Interval) -> tuple[str, int]:
-    """The decimal number that both ends of an interval round to, and its significant digits; ("", 0) where there is none."""
+    """The decimal number that both ends of an interval round to, and its significant digits.
+
+    ("", 0) where there is none.
+    """
     lower, upper = interval.lower, interval.upper
     if not (np.isfinite(lower) and np.isfinite(upper) and lower <= upper):
         return "", 0
@@ -176,7 +200,10 @@ def proven_digits(interval: Interval) -> tuple[str, int]:
 
 
 def first_proof(family: Family, style: Style) -> list[str]:
-    """A line on an optimum that is proven while others are still to be asked; set in, so that nobody takes it for the head of a block."""
+    """A line on an optimum that is proven while others are still to be asked.
+
+    It is indented, so that it is not taken for the head of a block.
+    """
     return style.wrapped(f"{family.id}: {optimum(family).partition(' (')[0]}; asking other solvers", INDENT)
 
 
@@ -201,7 +228,10 @@ def optimum(family: Family) -> str:
 
 
 def same_at_every_optimum(family: Family) -> str:
-    """What is proven to be the same at every optimum of a family, a sentence; empty where nothing is."""
+    """What is proven to be the same at every optimum of a family, a sentence.
+
+    Empty where nothing is.
+    """
     if family.stable is None:
         return ""
     shares = {"labels of the training points": family.stable.labels, "multipliers of the rows": family.stable.rows}
@@ -222,7 +252,10 @@ def standing(family: Family, missing: int, ended: bool) -> str:
 
 
 def _head(family: Family, standing: str, style: Style) -> list[str]:
-    """The family, its optimum, and at the right edge how it stands; on several lines where it is too long for one."""
+    """The family, its optimum, and at the right edge how it stands.
+
+    It takes several lines where it is too long for one.
+    """
     said = optimum(family) if family.judgements else ""
     line = f"{family.id:<{style.names - 1}} {said}"
     if len(line) + 2 + len(standing) <= style.width:
@@ -245,7 +278,10 @@ def _of_solver(j: Judgement, style: Style) -> str:
 
 
 def _formulations(family: Family, judgements: Sequence[Judgement], style: Style) -> list[str]:
-    """A row a formulation and a column a backend; where they do not fit, a line a formulation that names the backends."""
+    """A row a formulation and a column a backend.
+
+    Where they do not fit, a line a formulation that names the backends.
+    """
     rows: dict[str, dict[str, Judgement]] = {}
     for j in judgements:
         rows.setdefault(j.evidence.run.formulation or "", {})[j.evidence.run.solver] = j
@@ -286,7 +322,10 @@ def _source(id: str) -> str:
 
 
 def _letters(families: Sequence[Family]) -> str:
-    """Return a legend of the letters of documents that a page shows as sources; empty where it shows none."""
+    """Return a legend of the letters of documents that a page shows as sources.
+
+    Empty where it shows none.
+    """
     run = {j.evidence.run.formulation for family in families for j in family.judgements if j.agreement is not Agreement.SKIPPED}
     letters = {REGISTRY[id].sources[0].document for id in run if id is not None and REGISTRY[id].sources} & set(DOCUMENTS)
     return f"{', '.join(sorted(letters))}: documents with these equations, named by --explain" if letters else ""
@@ -321,7 +360,10 @@ def _seconds(seconds: float | None) -> str:
 
 
 def _reasons(judgements: Iterable[Judgement]) -> Iterator[tuple[str, str]]:
-    """Why answers are not right, with all that the reason is given of; those that were skipped are not among them."""
+    """Why answers are not right, with all that the reason is given of.
+
+    Those that were skipped are not among them.
+    """
     groups: dict[str, list[str]] = {}
     for j in judgements:
         run = j.evidence.run
@@ -343,11 +385,15 @@ def _nearly_equal(family: Family) -> Iterator[str]:
 
 
 def _controls(family: Family) -> Iterator[str]:
-    """Yield a sentence about the controls that disagree, and one about those that these data do not tell apart from the family."""
+    """Yield a sentence about the controls that disagree, and one about the others.
+
+    The others are those that these data do not distinguish from the family.
+    """
     judged: dict[str, set[Agreement]] = {}
     for j in family.judgements:
         if j.evidence.run.control:
             judged.setdefault(_short(family.id, j.evidence.run.formulation or ""), set()).add(j.agreement)
+    # One answer that disagrees refutes a control, whatever its other answers are.
     refuted = [name for name, found in judged.items() if Agreement.DISAGREES in found]
     alike = [name for name, found in judged.items() if Agreement.DISAGREES not in found and Agreement.AGREES in found]
     if refuted:
@@ -367,7 +413,10 @@ def _together(names: Sequence[str]) -> str:
 
 
 def skips(families: Sequence[Family], left_out: Sequence[str]) -> list[str]:
-    """Every reason to skip, once, with who was skipped and in which families; then what was not even planned."""
+    """Return every reason to skip, once, with who was skipped and in which families.
+
+    What was not even planned comes last.
+    """
     return [*_skipped(families), *left_out]
 
 

@@ -27,7 +27,8 @@ LIBRARIES = ("numpy", "scipy", "numba", "cvxpy", "clarabel", "scs", "osqp", "hig
 def csv_text(names: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
     """Return records as CSV text with a header.
 
-    A text that a spreadsheet would compute, as a file's name or a reason may be one, gets an apostrophe in front; a number is none.
+    A text that a spreadsheet would compute, as a file's name or a reason may be one, gets an
+    apostrophe in front; a number is none.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def csv_text(names: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _is_computed(value: Any) -> bool:
-    """Whether a value is a text that a spreadsheet would compute, and no plain number."""
+    """Return True if a value is a text that a spreadsheet would compute, and no plain number."""
     if not isinstance(value, str) or not (value.startswith(SPLIT) or value.lstrip().startswith(COMPUTED)):
         return False
     try:

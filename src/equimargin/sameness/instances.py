@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations import REGISTRY, Kernel, MarginProblem, OneNormProblem, Problem, linear, polynomial
+from equimargin.formulations import (
+    REGISTRY,
+    Kernel,
+    MarginProblem,
+    OneNormProblem,
+    Problem,
+    linear,
+    polynomial,
+)
 from equimargin.formulations.numeric.arguments import choice, did_you_mean
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Tube
@@ -47,7 +55,10 @@ def problems(family: str, kernel: Kernel | None = None) -> Any:
 
     Parameters
     ----------
-    family : of the registry. One that somebody brings has its own strategy.  kernel : of the problems, linear by default.
+    family : str
+        Family of the registry. A user-defined one has its own strategy.
+    kernel : Kernel or None
+        Kernel of the problems, linear by default.
 
     Raises
     ------
@@ -75,7 +86,8 @@ def restricted(data: Any, without: str | None = None, distinct: bool = False) ->
     Raises
     ------
     ValueError
-        If `without` names another part. An instance that has no such part raises it when it is drawn.
+        If `without` names another part. An instance that has no such part raises it when it is
+        drawn.
     """
     if without is not None:
         choice(without, "without", ("weights",))

@@ -50,8 +50,17 @@ WIDTH = 80
 class Difference:
     """An instance on which the exact optima of two problems differ.
 
-    data : the instance.  values : the exact optima, or infinities that exact rays prove.  code : lines of Python that print them.
-    certificates : of the two programs, as `equimargin verify` checks them; None where the checker does not take one.
+    Attributes
+    ----------
+    data : Any
+        The instance.
+    values
+        The exact optima, or infinities that exact rays prove.
+    code : str
+        Lines of Python that print them.
+    certificates
+        Certificates of the two programs, as `equimargin verify` checks them; None where the checker
+        does not take one.
     """
 
     data: Any = field(repr=False)
@@ -64,10 +73,26 @@ class Difference:
 class Same:
     """Whether two problems have equal optima.
 
-    a, b : their names.  verdict : EQUAL only with a reason at every instance drawn, DIFFERENT only with an instance.
-    reasons : the verdict in sentences.  difference : the instance, where there is one.  findings : the instances drawn, with their reasons.
-    instances : how many have two exact optima.  equal : on how many these are equal.  undecided : the others, by their causes.
-    seconds : taken.
+    Attributes
+    ----------
+    a, b : str
+        Their names.
+    verdict
+        EQUAL only with a reason at every instance drawn, DIFFERENT only with an instance.
+    reasons : tuple[str, ...]
+        The verdict in sentences.
+    difference : Difference or None
+        The instance, where there is one.
+    findings : tuple[Finding, ...]
+        The instances drawn, with their reasons.
+    instances : int
+        How many have two exact optima.
+    equal : int
+        On how many these are equal.
+    undecided : Counter[str]
+        The others, by their causes.
+    seconds : float
+        Seconds taken.
     """
 
     a: str
@@ -123,18 +148,32 @@ def same(
 ) -> Same:
     """The verdict on whether two problems have equal optima, for all data that a strategy draws.
 
-    At every instance drawn, the exact optima are compared in rationals, and a reason is sought why they are equal: a renaming with
-    scales, the Lagrangian dual, equations solved for unknowns, or a chain of these, each verified number by number. Where the data enter
-    as cvxpy parameters, a reason may hold for all their values in the problems that were built. Then an instance with different optima is
-    sought, and made small.
+    At every instance drawn, the exact optima are compared in rationals, and a reason is sought why
+    they are equal: a renaming with scales, the Lagrangian dual, equations solved for unknowns, or a
+    chain of these, each verified number by number. Where the data enter as cvxpy parameters, a
+    reason may hold for all their values in the problems that were built. Then an instance with
+    different optima is sought, and made small.
 
     Parameters
     ----------
-    a, b : the id of a formulation, or a function of data that returns a cvxpy problem, or a problem and the map of its optimum to the
-        number that is compared. A value map should take fractions, -inf and inf.
-    data : a hypothesis strategy of what both take; by default small problems of the family of the ids.
-    draws : instances on which a reason is sought.  examples : instances that are drawn to find a difference.  seed : of both.
-    finite : whether a difference must be one of two finite optima.  reading : how floats are read.  seconds : the time limit.
+    a, b : Statement
+        The id of a formulation, or a function of data that returns a cvxpy problem, or a problem
+        and the map of its optimum to the number that is compared. A value map should take
+        fractions, -inf and inf.
+    data : Any
+        A hypothesis strategy of what both take; by default small problems of the family of the ids.
+    draws : int
+        Instances on which a reason is sought.
+    examples : int
+        Instances that are drawn to find a difference.
+    seed : int
+        Seed of both.
+    finite : bool
+        Whether a difference must be one of two finite optima.
+    reading : Reading
+        How floats are read.
+    seconds : float
+        The time limit.
 
     Returns
     -------
@@ -176,8 +215,11 @@ def refute(
 
     Parameters
     ----------
-    a, data, examples, seed, finite, reading, seconds : as in `same`.
-    b : the other problem; by default the definition of the family of a, the first of its formulations that is not a.
+    a, data, examples, seed, finite, reading, seconds
+        As in `same`.
+    b : Statement or None
+        The other problem; by default the definition of the family of a, the first of its
+        formulations that is not a.
 
     Returns
     -------
@@ -185,7 +227,8 @@ def refute(
 
     Raises
     ------
-    KeyError, ValueError, TypeError : as `same` does; a ValueError also where nothing is known to compare `a` with.
+    KeyError, ValueError, TypeError
+        As `same` does; a ValueError also where nothing is known to compare `a` with.
     """
     started = time.monotonic()
     b = definition(a) if b is None else b
@@ -225,7 +268,10 @@ class _Question:
     finite: bool
 
     def findings(self, strategy: Any, draws: int, seed: int) -> tuple[list[Finding], bool]:
-        """What is known at the largest instances drawn, and whether the time sufficed; the draws are those with finite optima."""
+        """What is known at the largest instances drawn, and whether the time sufficed.
+
+        The draws are those with finite optima.
+        """
         found: list[Finding] = []
         try:
             for instance in drawn(strategy, SIFTED * draws, seed):

@@ -1,8 +1,8 @@
 """The answers that a plan asks for: data sets x seeds x kernels x C x families x formulations and solvers, each with a key of its own.
 
-The key is a digest of all that an answer depends on: the numbers of the data, and not where they were read from; what is asked of the
-answer, and not by which plan. So an answer that is there is known again whatever has become of the plan, and data that have changed are
-other data.
+The key is a digest of all that an answer depends on: the numbers of the data, and not where they
+were read from; what is asked of the answer, and not by which plan. So an answer that is there is
+known again whatever has become of the plan, and data that have changed are other data.
 """
 
 from __future__ import annotations
@@ -34,9 +34,22 @@ KEY_DIGITS = 32
 class Asked:
     """One answer that a study asks for.
 
-    data : how its data are read.  digest : of the numbers of the data.  task : what is learned.  seed : of the sample, None without one.
-    formulation : None for a specialised solver.  tol, time_limit : of the answer.
-    plugins : modules that a process loads first, those of installed packages and those of the plan.
+    Attributes
+    ----------
+    data : DataPlan
+        How its data are read.
+    digest : str
+        Digest of the numbers of the data.
+    task : str
+        What is learned.
+    seed : int or None
+        Seed of the sample, None without one.
+    formulation : str or None
+        None for a specialised solver.
+    tol, time_limit : float
+        Tolerance and time limit of the answer.
+    plugins : tuple[str, ...]
+        Modules that a process loads first, those of installed packages and those of the plan.
     """
 
     data: DataPlan
@@ -128,8 +141,9 @@ def grid(plan: Plan) -> list[Asked]:
 
     Raises
     ------
-    PlanError : data, kernels or costs that make no problem, data that are named twice, names that fit nothing, or a plan of no answer at
-        all.
+    PlanError
+        Data, kernels or costs that make no problem, data that are named twice, names that fit
+        nothing, or a plan of no answer at all.
     """
     for plugin in plan.plugins:
         load_plugin(plugin)

@@ -52,9 +52,20 @@ class PlanError(ValueError):
 class DataPlan:
     """One data set of a study.
 
-    source : a bundled name, or the path of a file.  task : what is learned; None: what the data look like.
-    sample : how many rows are taken at random, by each seed; None: all.  scale : whether features are brought to a common scale.
-    epsilon : of a regression; None: EPSILON.  how : how the file is read, as keyword arguments of `data.load`.
+    Attributes
+    ----------
+    source : str
+        A bundled name, or the path of a file.
+    task : str or None
+        What is learned; None: what the data look like.
+    sample : int or None
+        How many rows are taken at random, by each seed; None: all.
+    scale : bool
+        Whether features are brought to a common scale.
+    epsilon : float or None
+        Half-width of the tube of a regression; None: EPSILON.
+    how : Mapping[str, Any]
+        How the file is read, as keyword arguments of `data.load`.
     """
 
     source: str
@@ -81,9 +92,22 @@ class KernelPlan:
 class Plan:
     """What a study asks for: every combination of its lists that makes sense.
 
-    name : of the study.  text : of the file.  file : that it was read from, as errors name it.
-    tol, time_limit : of every answer.  plugins : modules that every process loads first.
-    costs, seeds : values of C and seeds of samples.  families, formulations, solvers : names or patterns with * and ?.
+    Attributes
+    ----------
+    name : str
+        Name of the study.
+    text : str
+        Text of the file.
+    file : str
+        File from which it was read, as errors name it.
+    tol, time_limit : float
+        Tolerance and time limit of every answer.
+    plugins : tuple[str, ...]
+        Modules that every process loads first.
+    costs, seeds
+        Values of C and seeds of samples.
+    families, formulations, solvers : tuple[str, ...]
+        Names or patterns with * and ?.
     """
 
     name: str
@@ -111,7 +135,9 @@ def read_plan(file: str | Path) -> Plan:
 
     Raises
     ------
-    PlanError : the file cannot be read, is no TOML, or has a table, a key or a value that a study does not have.
+    PlanError
+        The file cannot be read, is no TOML, or has a table, a key or a value that a study does not
+        have.
     """
     file = Path(file)
     try:
@@ -257,7 +283,10 @@ def _one_of(*names: str) -> Read:
 
 
 def _several(read: Read) -> Read:
-    """A reader of one value, or of a list of them that is not empty; what is named twice is there once."""
+    """A reader of one value, or of a list of them that is not empty.
+
+    What is named twice is there once.
+    """
 
     def read_all(value: object) -> tuple[Any, ...]:
         values = value if isinstance(value, list) else [value]

@@ -100,7 +100,8 @@ def test_one_declaration_alone_is_undecided() -> None:
     [
         (["--solver", "smo"], "no declaration was asked for; one specialised solver agrees"),
         (["--solver", "smo", "--solver", "huber"], "no declaration was asked for; 2 specialised solvers agree"),
-        (["--formulation", "svm.l2.*"], "no declaration was asked for; "),  # the code of a third solver may wait for the warm-up
+        # the code of a third solver may wait for the warm-up
+        (["--formulation", "svm.l2.*"], "no declaration was asked for; "),
         (["--solver", "SCS", "--formulation", "svm.soft.dual"], "one declaration agrees; no specialised solver was asked for"),
     ],
 )
@@ -307,7 +308,10 @@ def test_show_prints_the_equation_and_its_source() -> None:
 
 
 def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> None:
-    """Of rows without a header, and of a header of numbers; a file that may be either is refused until somebody says which."""
+    """Of rows without a header, and of a header of numbers.
+
+    A file that may be either is refused until somebody says which.
+    """
     rows = "".join(f"{i % 7}.5,{i * i % 5},{'yes' if i % 3 else 'no'}\n" for i in range(12))
     bare, years, doubtful = (tmp_path / f"{name}.csv" for name in ("bare", "years", "doubtful"))
     bare.write_text(rows)
@@ -332,24 +336,63 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("compare", "xor", "--kernal", "1"), "no such option: --kernal (Possible options: --kernel, --na); see equimargin compare --help"),
-        (("compare", "xor", "--kernel", "p"), "linear, poly, rbf, sigmoid, precomputed; did you mean poly or precomputed?"),
-        (("compare", "xor", "--task", "rnking"), "'rnking' is not one of classification, regression, ranking, ordinal; did you mean "),
-        (("compare", "xor", "--family", "svm.sft"), "unknown family 'svm.sft'; did you mean svm.soft"),
-        (("compare", "xor", "--solver", "clarabell"), "unknown solver 'clarabell'; did you mean CLARABEL?"),
+        (
+            ("compare", "xor", "--kernal", "1"),
+            "no such option: --kernal (Possible options: --kernel, --na); see equimargin compare --help",
+        ),
+        (
+            ("compare", "xor", "--kernel", "p"),
+            "linear, poly, rbf, sigmoid, precomputed; did you mean poly or precomputed?",
+        ),
+        (
+            ("compare", "xor", "--task", "rnking"),
+            "'rnking' is not one of classification, regression, ranking, ordinal; did you mean ",
+        ),
+        (
+            ("compare", "xor", "--family", "svm.sft"),
+            "unknown family 'svm.sft'; did you mean svm.soft",
+        ),
+        (
+            ("compare", "xor", "--solver", "clarabell"),
+            "unknown solver 'clarabell'; did you mean CLARABEL?",
+        ),
         (("compare",), "missing argument 'DATA'; see equimargin compare --help"),
-        (("comparee",), "no such command 'comparee'. Did you mean 'compare'?; see equimargin --help"),
+        (
+            ("comparee",),
+            "no such command 'comparee'. Did you mean 'compare'?; see equimargin --help",
+        ),
         (("show", "svm.sofft"), "nothing is called 'svm.sofft'; did you mean svm.soft"),
-        (("show", "xor"), "xor is a bundled data set, which has no page; `equimargin list data` describes it"),
-        (("compare", "irs"), "irs: there is no such file and no such bundled data set; did you mean iris"),
+        (
+            ("show", "xor"),
+            "xor is a bundled data set, which has no page; `equimargin list data` describes it",
+        ),
+        (
+            ("compare", "irs"),
+            "irs: there is no such file and no such bundled data set; did you mean iris",
+        ),
         (("show", "svm"), "nothing is called 'svm'; did you mean svm.soft, svm.l2 or svm.hard?"),
         (("show", "soft"), "nothing is called 'soft'; did you mean svm.soft"),
-        (("list", "family"), "'family' is not one of data, families, formulations, solvers, kernels, links, claims, plugins; did you mean"),
-        (("compare", "xor", "--kernel", "rbf", "--degree", "3"), "--degree is not for the rbf kernel, which has --gamma; leave it out"),
-        (("path", "xor", "--gamma", "1"), "--gamma is not for the linear kernel, which has no parameters; leave it out"),
-        (("compare", "xor", "--kernel", "rbf", "--gamma", "wide"), "'wide' is neither a number nor scale or auto"),
+        (
+            ("list", "family"),
+            "'family' is not one of data, families, formulations, solvers, kernels, links, claims, plugins; did you mean",
+        ),
+        (
+            ("compare", "xor", "--kernel", "rbf", "--degree", "3"),
+            "--degree is not for the rbf kernel, which has --gamma; leave it out",
+        ),
+        (
+            ("path", "xor", "--gamma", "1"),
+            "--gamma is not for the linear kernel, which has no parameters; leave it out",
+        ),
+        (
+            ("compare", "xor", "--kernel", "rbf", "--gamma", "wide"),
+            "'wide' is neither a number nor scale or auto",
+        ),
         (("path", "xor", "--max-events", "0"), "invalid value for '--max-events'"),
-        (("path", "xor", "--time-limit", "inf"), "time_limit must be a positive, finite number, not inf"),
+        (
+            ("path", "xor", "--time-limit", "inf"),
+            "time_limit must be a positive, finite number, not inf",
+        ),
     ],
 )
 def test_every_error_is_a_sentence_and_says_what_was_probably_meant(arguments: tuple[str, ...], said: str) -> None:
@@ -411,7 +454,11 @@ def test_help_has_the_options_in_panels(command: str) -> None:
     titles = re.findall(r"\u256d\u2500 (\w+) ", output)
     assert titles == ["Arguments", "Options", "Data", "Problem", "Answers", "Limits", "Output"]
     loose = output.split(" Options ")[1].split(" Data ")[0]
-    assert re.findall(r"--\w+", loose) == [*["--draw"] * (command == "compare"), "--plugin", "--help"]
+    assert re.findall(r"--\w+", loose) == [
+        *["--draw"] * (command == "compare"),
+        "--plugin",
+        "--help",
+    ]
     assert "bool" not in output
 
 
@@ -429,9 +476,17 @@ def test_short_options_are_the_long_ones() -> None:
 
 
 def test_completion_offers_commands_and_values() -> None:
-    for line, wanted in (("com", "compare"), ("compare xor --kernel r", "rbf"), ("path --task re", "regression")):
+    for line, wanted in (
+        ("com", "compare"),
+        ("compare xor --kernel r", "rbf"),
+        ("path --task re", "regression"),
+    ):
         words = f"equimargin {line}"
-        env = {"_EQUIMARGIN_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+        env = {
+            "_EQUIMARGIN_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split()) - 1),
+        }
         assert wanted in RUN.invoke(app, [], prog_name="equimargin", env=env).output.split()
 
 
@@ -441,19 +496,28 @@ def test_kernels_of_the_command_line_are_those_of_the_estimators(name: str) -> N
     assert kernel_of(name, None, None, None, data) == MarginClassifier(kernel=name)._kernel(data.X)
 
 
-@pytest.mark.parametrize("arguments", [("list", "data"), ("--help",), ("--version",), ("show", "svm.soft"), ("compare", "--explain")])
+@pytest.mark.parametrize(
+    "arguments",
+    [("list", "data"), ("--help",), ("--version",), ("show", "svm.soft"), ("compare", "--explain")],
+)
 def test_output_to_a_full_disk_is_a_sentence(arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         command = [sys.executable, "-m", "equimargin", *arguments]
         ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
-    assert (ended.returncode, ended.stderr) == (2, "equimargin: the output cannot be written: No space left on device\n")
+    assert (ended.returncode, ended.stderr) == (
+        2,
+        "equimargin: the output cannot be written: No space left on device\n",
+    )
 
 
 @pytest.mark.parametrize("arguments", ["list", "compare xor", "show svm.soft"])
 def test_closed_output_is_a_sentence(arguments: str) -> None:
     command = f"exec {sys.executable} -m equimargin {arguments} >&-"
     ended = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, text=True, timeout=60, check=False)
-    assert (ended.returncode, ended.stderr) == (2, "equimargin: the output cannot be written: Bad file descriptor\n")
+    assert (ended.returncode, ended.stderr) == (
+        2,
+        "equimargin: the output cannot be written: Bad file descriptor\n",
+    )
 
 
 AT_IMPORT = """
@@ -473,13 +537,34 @@ main()
     ("name", "said"),
     [
         ("typer", "interrupted"),
-        ("equimargin.compare", "interrupted before the first answer; out.json and out.html are not written"),
+        (
+            "equimargin.compare",
+            "interrupted before the first answer; out.json and out.html are not written",
+        ),
     ],
 )
 def test_termination_before_an_answer_is_a_sentence(name: str, said: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", AT_IMPORT.format(name=name), "compare", "xor", "--json", "out.json", "--html", "out.html"]
+    command = [
+        sys.executable,
+        "-c",
+        AT_IMPORT.format(name=name),
+        "compare",
+        "xor",
+        "--json",
+        "out.json",
+        "--html",
+        "out.html",
+    ]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", f"equimargin: {said}\n")
     assert not list(tmp_path.iterdir())
 
@@ -504,11 +589,18 @@ def test_a_command_without_arguments_is_help() -> None:
 
 def test_show_says_what_a_family_a_solver_and_a_backend_are() -> None:
     family = RUN.invoke(app, ["show", "svm.soft"]).output
-    for said in ("1/2 |w|^2 + C sum_i xi_i", "LaTeX", "smo: ", "[a reference: auto never takes it]", "K: Kuo"):
+    for said in (
+        "1/2 |w|^2 + C sum_i xi_i",
+        "LaTeX",
+        "smo: ",
+        "[a reference: auto never takes it]",
+        "K: Kuo",
+    ):
         assert said in family
     (control,) = (line for line in family.splitlines() if line.strip().startswith("svm.soft.dual.as_printed "))
     assert control.endswith("[control: wrong on purpose, or a look-alike]")
-    ranking = RUN.invoke(app, ["show", "rank.l1"]).output  # whose look-alikes are declared before it
+    # whose look-alikes are declared before it
+    ranking = RUN.invoke(app, ["show", "rank.l1"]).output
     assert "1/2 |w|^2 + C sum_ij xi_ij" in ranking.partition("Formulations")[0]
     assert ranking.index("rank.l1.primal ") < ranking.index("rank.differences.dual ")
     solver = RUN.invoke(app, ["show", "huber"]).output

@@ -80,7 +80,16 @@ def test_two_functions_that_differ_exit_one_and_are_written(own: str, tmp_path: 
 
 
 def test_refute_without_weights_and_with_distinct_points_prints_such_an_instance() -> None:
-    status, output = run("refute", "rank.l1.primal", "rank.reduced", "--without", "weights", "--distinct", "--examples", "80")
+    status, output = run(
+        "refute",
+        "rank.l1.primal",
+        "rank.reduced",
+        "--without",
+        "weights",
+        "--distinct",
+        "--examples",
+        "80",
+    )
     assert status == 1
     assert "data = MarginProblem(X=array([[" in output
     assert "weights=" not in output
@@ -196,7 +205,10 @@ def halved(d):
 
 @pytest.mark.parametrize("control", [True, False])
 def test_the_relations_of_a_family_are_suggested(control: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A mistake that is known for one is told apart; one that is not is named, and how to see it."""
+    """A mistake that is known for one is told apart.
+
+    One that is not is named, and how to see it.
+    """
     monkeypatch.chdir(tmp_path)
     family = f"suggested_{control}".lower()
     (tmp_path / f"{family}.py").write_text(BROUGHT.format(family=family, control=", control=True" if control else ""))

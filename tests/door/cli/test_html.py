@@ -25,7 +25,10 @@ from places import HANG, ROOT
 
 RUN = CliRunner()
 WHOLE = {"", "td", "th", "p", "li", "title", "h1", "h2", "caption", "code", "script", "style"}
-"""Elements whose parts are read as they follow each other; between those of others there is a space."""
+"""Elements whose parts are read as they follow each other.
+
+Between those of others there is a space.
+"""
 EMPTY = {"meta"}
 """Elements without an end."""
 LOADING = {"src", "srcset", "data", "action", "background", "poster", "style"}

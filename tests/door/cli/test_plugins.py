@@ -35,7 +35,15 @@ def run(tmp_path: Path) -> Run:
 
     def command(*arguments: str) -> subprocess.CompletedProcess[str]:
         whole = [sys.executable, "-m", "equimargin", *arguments]
-        return subprocess.run(whole, cwd=tmp_path, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=HANG)
+        return subprocess.run(
+            whole,
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=HANG,
+        )
 
     return command
 
@@ -67,7 +75,16 @@ ctypes.CDLL(None).puts(b"a banner by C, which is flushed at the end")
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_nothing_but_the_record_goes_to_standard_output(run: Run, tmp_path: Path, jobs: str) -> None:
     (tmp_path / "noisy.py").write_text(NOISY, encoding="utf-8")
-    few = ("--plugin", "noisy", "--family", "svm.soft", "--formulation", "svm.soft.primal", "--solver", "CLARABEL")
+    few = (
+        "--plugin",
+        "noisy",
+        "--family",
+        "svm.soft",
+        "--formulation",
+        "svm.soft.primal",
+        "--solver",
+        "CLARABEL",
+    )
     found = run("compare", "xor", *few, "--jobs", jobs, "--json", "-")
     assert not list(faults(json.loads(found.stdout), "compare"))
 
@@ -86,7 +103,16 @@ def printing(d):
 @pytest.mark.parametrize("file", ["-", "out.json"])
 def test_what_a_plug_in_prints_goes_to_standard_error(run: Run, tmp_path: Path, file: str) -> None:
     (tmp_path / "printing.py").write_text(PRINTING, encoding="utf-8")
-    few = ("--plugin", "printing", "--family", "test.ocsvm", "--solver", "test.ocsvm.printing", "--solver", "CLARABEL")
+    few = (
+        "--plugin",
+        "printing",
+        "--family",
+        "test.ocsvm",
+        "--solver",
+        "test.ocsvm.printing",
+        "--solver",
+        "CLARABEL",
+    )
     found = run("compare", "--draw", "1", *few, "--json", file)
     assert not re.search("printed (at|by)", found.stdout)
     assert found.stderr.count("printed at import\n") == 1
@@ -193,7 +219,10 @@ stated("own_rooted", rooted, value=lambda value, d: math.sqrt(float(value)))
     ],
 )
 def test_the_definition_of_a_family_is_certified(run: Run, tmp_path: Path, family: str, proved: str) -> None:
-    """A quadratic program, a cone program, and two with rays; the checker, which knows nothing of plug-ins, accepts them."""
+    """A quadratic program, a cone program, and two with rays.
+
+    The checker, which knows nothing of plug-ins, accepts them.
+    """
     (tmp_path / "programs.py").write_text(PROGRAMS, encoding="utf-8")
     (tmp_path / "data.json").write_text('{"a": [0, 3]}', encoding="utf-8")
     found = run("compare", "data.json", "--family", family, "--plugin", "programs.py", "--certify", "proofs")
@@ -253,7 +282,10 @@ class Both(Kernel):
 
 
 def test_a_kernel_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: Path) -> None:
-    """It is listed, shown, recorded and followed along its path; a certificate is refused, because the checker does not know it."""
+    """It is listed, shown, recorded and followed along its path.
+
+    A certificate is refused, because the checker does not know it.
+    """
     (tmp_path / "kernels.py").write_text(KERNEL, encoding="utf-8")
     few = ("--family", "svm.nobias", "--solver", "CLARABEL", "--solver", "coordinate_descent")
     arguments = ("compare", "xor", "--plugin", "kernels", "--kernel", "both", "--gamma", "0.5", *few)
@@ -274,8 +306,14 @@ def test_a_kernel_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: 
     ("arguments", "said"),
     [
         (("--kernel", "bth"), "did you mean both?"),
-        (("--kernel", "both", "--coef0", "1"), "--coef0 is not for the both kernel, which has --gamma"),
-        (("--kernel", "both", "--degree", "3"), "--degree is not for the both kernel, which has --gamma"),
+        (
+            ("--kernel", "both", "--coef0", "1"),
+            "--coef0 is not for the both kernel, which has --gamma",
+        ),
+        (
+            ("--kernel", "both", "--degree", "3"),
+            "--degree is not for the both kernel, which has --gamma",
+        ),
     ],
 )
 def test_wrong_options_of_a_kernel_are_sentences(run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:

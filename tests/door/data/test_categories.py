@@ -1,4 +1,7 @@
-"""Columns of words: refused all at once with what to type, or encoded, in the formats of well-known files."""
+"""Columns of words, in the formats of well-known files.
+
+They are refused all at once with what to type, or encoded.
+"""
 
 from __future__ import annotations
 
@@ -56,10 +59,24 @@ def write(folder: Path, content: str, name: str = "rows.csv") -> Path:
 def test_compare_reads_files_of_words_by_one_command(tmp_path: Path, name: str, how: str) -> None:
     path = write(tmp_path, FILES[name], name)
     arguments = ["--target", "column 1"] if name.startswith("breast") else []
-    arguments += ["--categorical", how, "--missing", "drop", "--scale", "--family", "svm.soft", "--solver", "CLARABEL"]
+    arguments += [
+        "--categorical",
+        how,
+        "--missing",
+        "drop",
+        "--scale",
+        "--family",
+        "svm.soft",
+        "--solver",
+        "CLARABEL",
+    ]
     result = CliRunner().invoke(app, ["compare", str(path), *arguments])
     assert result.exit_code == 0, result.output
-    words = {"adult.data": (2, 4, 6), "german.data": (1, 3, 4, 6, 8), "breast-cancer.data": (2, 3, 4, 5, 6, 8, 9, 10)}[name]
+    words = {
+        "adult.data": (2, 4, 6),
+        "german.data": (1, 3, 4, 6, 8),
+        "breast-cancer.data": (2, 3, 4, 5, 6, 8, 9, 10),
+    }[name]
     line = " ".join(result.output.split())
     if how == "drop":
         assert f"; dropped: {', '.join(f'column {at}' for at in words)};" in line
@@ -114,7 +131,10 @@ def test_load_encodes_as_scikit_learn_does(tmp_path_factory: pytest.TempPathFact
     present = [word for word in words if word not in ("", "?")]
     if len(present) < 2:
         return
-    for how, encoder in (("one-hot", OneHotEncoder(sparse_output=False)), ("codes", OrdinalEncoder())):
+    for how, encoder in (
+        ("one-hot", OneHotEncoder(sparse_output=False)),
+        ("codes", OrdinalEncoder()),
+    ):
         wanted = encoder.fit_transform([[word] for word in present])
         back = load(path, task="regression", header=True, categorical=how, missing=missing)  # type: ignore[arg-type]
         kept = [at for at, word in enumerate(words) if word in present]
@@ -126,10 +146,16 @@ def test_load_encodes_as_scikit_learn_does(tmp_path_factory: pytest.TempPathFact
 
 
 def test_load_further_rows_have_the_categories_of_the_first(tmp_path: Path) -> None:
-    first = load(write(tmp_path, "w,a,y\nred,1,0\nblue,2,1\n7,3,0\nred,5,1\n".replace("7", "green")), categorical="one-hot")
+    first = load(
+        write(tmp_path, "w,a,y\nred,1,0\nblue,2,1\n7,3,0\nred,5,1\n".replace("7", "green")),
+        categorical="one-hot",
+    )
     assert first.columns == ("w=blue", "w=green", "w=red", "a")
     assert load(write(tmp_path, "a,w,y\n1,green,0\n"), like=first).X.tolist() == [[0, 1, 0, 1]]
-    with pytest.raises(DataError, match="line 2, column 'w': 'pink' is none of the categories 'blue', 'green', 'red'"):
+    with pytest.raises(
+        DataError,
+        match="line 2, column 'w': 'pink' is none of the categories 'blue', 'green', 'red'",
+    ):
         load(write(tmp_path, "a,w,y\n1,pink,0\n"), like=first)
 
 
@@ -149,7 +175,10 @@ def test_load_words_in_columns_that_held_numbers_are_refused(tmp_path: Path) -> 
 def test_load_words_in_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     for row in ("u,v", "u,2"):
         path = write(tmp_path, f"a,a,y\n{row},0\nx,3,1\n".replace("x,3", "x,z" if row == "u,v" else "x,3"))
-        with pytest.raises(DataError, match=r": 2 features are named 'a', and one holds words .* \(--drop 'column 1'\)$"):
+        with pytest.raises(
+            DataError,
+            match=r": 2 features are named 'a', and one holds words .* \(--drop 'column 1'\)$",
+        ):
             load(path, header=True, categorical="codes")
         assert load(path, header=True, categorical="codes", drop="column 2").origin.categories == {"a": ("u", "x")}
 
@@ -162,5 +191,8 @@ def test_load_too_many_words_for_indicators_are_refused(tmp_path: Path) -> None:
 
 
 def test_load_numbers_beside_words_are_no_categories(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="line 3, column 'a': 'oops' is not a finite number; correct it or drop the column"):
+    with pytest.raises(
+        DataError,
+        match="line 3, column 'a': 'oops' is not a finite number; correct it or drop the column",
+    ):
         load(write(tmp_path, "a,y\n1,1\noops,2\n3,3\n"), categorical="one-hot")

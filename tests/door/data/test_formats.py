@@ -1,4 +1,7 @@
-"""Formats as other programs write them: LIBSVM's kernels and indices, quotes, years and names that come twice."""
+"""Formats as other programs write them.
+
+These are LIBSVM's kernels and indices, quotes, years and names that come twice.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,10 @@ def test_load_further_rows_of_a_precomputed_kernel_have_any_number(tmp_path: Pat
     K = np.array([[2.0, 1, 0], [1, 3, 0], [0, 0, 1]])
     first = load(write(tmp_path, gram_text(K, [1, -1, 1]), "rows.txt"))
     for text in ("1 0:7 1:4 2:5\n-1 0:0 1:6\n", "1 1:4 2:5\n-1 1:6\n"):
-        assert load(write(tmp_path, text, "more.txt"), like=first).X.tolist() == [[4, 5, 0], [6, 0, 0]]
+        assert load(write(tmp_path, text, "more.txt"), like=first).X.tolist() == [
+            [4, 5, 0],
+            [6, 0, 0],
+        ]
     assert np.array_equal(load(tmp_path / "rows.txt", like=first).X, K)
 
 
@@ -76,7 +82,10 @@ def test_load_names_that_come_twice_are_said_by_place(tmp_path: Path) -> None:
     path = write(tmp_path, "label,label,a,a\n1,5,2,0.5\n2,6,3,1.5\n1,7,4,3.5\n")
     with pytest.raises(DataError, match=r"say which with target \(--target 'column 1'\)"):
         load(path)
-    with pytest.raises(DataError, match=r"2 columns are named 'label', the target; .* by its place .* or --target 'column 2'"):
+    with pytest.raises(
+        DataError,
+        match=r"2 columns are named 'label', the target; .* by its place .* or --target 'column 2'",
+    ):
         load(path, target="label")
     back = load(path, target="column 1", drop="column 3")
     assert (back.columns, back.y.tolist()) == (("label", "a"), [-1, 1, -1])
@@ -94,7 +103,10 @@ def test_load_frames_whose_names_come_twice() -> None:
 
 def test_load_columns_without_names_are_refused_at_once(tmp_path: Path) -> None:
     path = write(tmp_path, ",a,,y\n1,2,3,1\n2,3,4,2\n")
-    with pytest.raises(DataError, match=r"column 1, column 3 have no name; .* \(--drop 'column 1' --drop 'column 3'"):
+    with pytest.raises(
+        DataError,
+        match=r"column 1, column 3 have no name; .* \(--drop 'column 1' --drop 'column 3'",
+    ):
         load(path)
 
 
@@ -104,7 +116,11 @@ NAMES = st.sampled_from(["a", "my name", "x,y", "it is", "a;b", "30-39"])
 MARKS = st.sampled_from([",", ";", "\t", " "])
 
 
-@given(names=st.lists(NAMES, min_size=2, max_size=4, unique=True), mark=MARKS, quote=st.sampled_from("'\""))
+@given(
+    names=st.lists(NAMES, min_size=2, max_size=4, unique=True),
+    mark=MARKS,
+    quote=st.sampled_from("'\""),
+)
 def test_load_quotes_of_both_kinds_enclose_fields(
     tmp_path_factory: pytest.TempPathFactory, names: list[str], mark: str, quote: str
 ) -> None:
@@ -112,7 +128,11 @@ def test_load_quotes_of_both_kinds_enclose_fields(
     rows += [[*map(str, range(at, at + len(names))), f"{quote}{['yes', 'no'][at % 2]}{quote}"] for at in range(3)]
     path = write(tmp_path_factory.getbasetemp(), "\n".join(map(mark.join, rows)) + "\n")
     back = load(path, sep={"\t": "tab", " ": "whitespace"}.get(mark, mark), header=True)
-    assert (back.columns, back.origin.target, back.classes) == (tuple(names), "label", ("no", "yes"))
+    assert (back.columns, back.origin.target, back.classes) == (
+        tuple(names),
+        "label",
+        ("no", "yes"),
+    )
     if mark != " " and not any(sign in name for name in names for sign in ",;"):
         assert load(path, header=True).columns == tuple(names)
 
@@ -127,7 +147,10 @@ def test_load_the_quote_is_that_which_splits_all_rows_alike(tmp_path: Path) -> N
 
 
 def test_load_apostrophes_within_fields_are_no_quotes(tmp_path: Path) -> None:
-    back = load(write(tmp_path, "name,a,y\nO'Brien's,1,it's\nD'Arcy's,2,isn't\nO'Neill's,3,it's\n"), drop="name")
+    back = load(
+        write(tmp_path, "name,a,y\nO'Brien's,1,it's\nD'Arcy's,2,isn't\nO'Neill's,3,it's\n"),
+        drop="name",
+    )
     assert back.classes == ("isn't", "it's")
 
 
@@ -167,7 +190,10 @@ def test_compare_loaded_data_is_compare_of_their_arrays(tmp_path: Path) -> None:
 
 def test_compare_loaded_data_whose_task_is_in_doubt_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "a,y\n1,1\n2,2\n3,3\n4,1\n")
-    with pytest.raises(ValueError, match=r"^the target of rows.csv has 3 distinct whole numbers: .* Name the task in load"):
+    with pytest.raises(
+        ValueError,
+        match=r"^the target of rows.csv has 3 distinct whole numbers: .* Name the task in load",
+    ):
         compare(load(path))
     with pytest.raises(ValueError, match="task is what the data have already"):
         compare(load(path, task="regression"), task="ranking")

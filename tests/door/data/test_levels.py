@@ -1,4 +1,7 @@
-"""Labels of an ordinal regression: numbers in their order, words in the order that is given; everything else is refused in a sentence."""
+"""Labels of an ordinal regression: numbers in their order, words in the order that is given.
+
+Everything else is refused in a sentence.
+"""
 
 from __future__ import annotations
 

@@ -82,7 +82,10 @@ FRAMES = {"stub": "", "pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "
 
 
 def frame_maker(library: str) -> Any:
-    """What makes a frame of a dictionary of columns; a library that is not installed skips the test."""
+    """What makes a frame of a dictionary of columns.
+
+    A library that is not installed skips the test.
+    """
     if library == "stub":
         return Frame
     return getattr(pytest.importorskip(library, reason=f"{library} is not installed"), FRAMES[library])
@@ -107,7 +110,8 @@ def test_what_is_compressed_may_be_of_any_format(tmp_path: Path, suffix: str) ->
     np.savez(archive, X=np.ones((2, 1)), y=np.arange(2))
     assert load(write(tmp_path, COMPRESSORS[suffix](archive.getvalue()), "a")).X.shape == (2, 1)
     assert load(write(tmp_path, COMPRESSORS[suffix](b"1 qid:1 1:2\n"), "b")).task == "ranking"
-    with pytest.raises(DataError, match="no row holds an index:value"):  # the suffix before the one of the compression counts
+    # the suffix before the one of the compression counts
+    with pytest.raises(DataError, match="no row holds an index:value"):
         load(write(tmp_path, COMPRESSORS[suffix](b"1\n2\n"), f"rows.svm{suffix}"))
     with pytest.raises(DataError, match="is a pickle, which could run code"):
         load(write(tmp_path, COMPRESSORS[suffix](b"\x80\x04K\x01."), "rows.txt"))
@@ -180,7 +184,8 @@ def test_a_decimal_comma_is_hinted_at_and_points_then_group_digits(tmp_path: Pat
     ):
         load(single)
     assert load(path, decimal=",").X.tolist() == [[1.5, 2], [2, 3.25], [0, 1]]
-    with pytest.raises(DataError, match="line 2, column 'a'"):  # one thousand five hundred, not one and a half
+    # one thousand five hundred, not one and a half
+    with pytest.raises(DataError, match="line 2, column 'a'"):
         load(write(tmp_path, "a;y\n1.500;2\n"), decimal=",")
     headerless = write(tmp_path, "1,5;2;3\n0,5;3,25;4\n")
     assert load(headerless, decimal=",", header=False).X.tolist() == [[1.5, 2], [0.5, 3.25]]
@@ -294,7 +299,8 @@ def test_dropped_columns_may_hold_anything(tmp_path: Path) -> None:
     assert "; dropped: column 1, name;" in back.describe()
     assert load(path, drop=["column 1", "name"], like=back).X.tolist() == back.X.tolist()
     without = write(tmp_path, "a,y\n1,2\n", "without.csv")
-    assert load(without, drop=["column 1", "name"], like=back).X.tolist() == [[1]]  # further rows may lack what is dropped
+    # further rows may lack what is dropped
+    assert load(without, drop=["column 1", "name"], like=back).X.tolist() == [[1]]
 
 
 # Missing entries

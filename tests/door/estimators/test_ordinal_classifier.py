@@ -83,7 +83,12 @@ def test_levels_that_a_fold_lacks_keep_their_place(absent: str, loss: Any) -> No
     assert model.decision_function(X).shape == (60, 4)
     without = OrdinalClassifier(10.0, levels=[word for word in WORDS if word != absent], loss=loss).fit(X[fold], Y[fold])
     assert (model.predict(X[fold]) == without.predict(X[fold])).mean() > 0.95
-    scores = cross_val_score(OrdinalClassifier(levels=WORDS, loss=loss), X, Y, cv=[(np.flatnonzero(fold), np.flatnonzero(~fold))])
+    scores = cross_val_score(
+        OrdinalClassifier(levels=WORDS, loss=loss),
+        X,
+        Y,
+        cv=[(np.flatnonzero(fold), np.flatnonzero(~fold))],
+    )
     assert np.isfinite(scores).all()
 
 

@@ -100,7 +100,9 @@ def killing(asked: Callable[..., Any], at: int, victims: list[int]) -> Callable[
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_lost_workers_cost_time_only(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    with two_workers() as client:  # a cluster of its own: where a machine is too busy to start another worker, other tests keep theirs
+    # a cluster of its own: where a machine is too busy to start another worker, other tests keep
+    # theirs
+    with two_workers() as client:
         victims = sorted(client.run(os.getpid).values())[:workers]
         problem = classification(delayed(4, "X"), delayed(4, "y"), 0.1, client=client)
         monkeypatch.setattr(OnDask, "_asked", killing(OnDask._asked, 12, victims))
@@ -180,7 +182,10 @@ def test_cluster_without_workers_is_lost(monkeypatch: pytest.MonkeyPatch) -> Non
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=FREE_PORT, silence_logs=50) as cluster,
         Client(cluster, set_as_default=False) as client,
-        pytest.raises(Lost, match=r"^the cluster has had no workers for 0 s; start some \(dask worker .* --nthreads 1\)$"),
+        pytest.raises(
+            Lost,
+            match=r"^the cluster has had no workers for 0 s; start some \(dask worker .* --nthreads 1\)$",
+        ),
     ):
         classification(delayed(2, "X"), delayed(2, "y"), client=client)
 

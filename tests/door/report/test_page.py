@@ -264,7 +264,9 @@ def test_seconds_of_hours_are_written_out(seconds: float, said: str) -> None:
 
 @pytest.mark.parametrize(("name", "tol"), [("OSQP", 1e-8), ("SCS", 1e-8), ("SCS", 1e-15)])
 def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(name: str, tol: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """OSQP says itself that its time was over, SCS calls its answer inaccurate. The last accuracy is reached by none.
+    """OSQP says itself that its time was over, SCS calls its answer inaccurate.
+
+    The last accuracy is reached by none.
 
     CLARABEL answers before: the verdict waits for a first declaration, which is not stopped.
     """
@@ -287,7 +289,10 @@ def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(name: str, tol: fl
 
 
 def test_a_stopped_backend_is_not_asked_for_what_another_has_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """OSQP is late on the first formulation. It is asked for the second one where SCS has not answered that, and not where CLARABEL has."""
+    """OSQP is late on the first formulation.
+
+    It is asked for the second one where SCS has not answered that, and not where CLARABEL has.
+    """
     module = sys.modules["equimargin.compare"]
     solved = module.solve_declaration
 
@@ -538,7 +543,10 @@ def test_a_terminal_is_drawn_by_one_thread_alone(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_is_the_same_at_every_optimum_is_said_once_all_have_answered() -> None:
-    """In the record, and in a sentence of the page for a browser; before the last answer nothing is said."""
+    """In the record, and in a sentence of the page for a browser.
+
+    Before the last answer nothing is said.
+    """
     X, y = np.array([[0.0, 0], [0, 1], [3, 0], [3, 1], [9, 0]]), np.array([-1.0, -1, 1, 1, 1])
     problem = classification(X, y, 10.0)
     *before, last = comparisons(problem)

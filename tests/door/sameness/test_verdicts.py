@@ -33,7 +33,10 @@ FEW: dict[str, Any] = {"draws": 3, "examples": 5}
 
 @pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if pair.verdict != "DIFFERENT"])
 def test_what_is_equal_is_never_told_apart(name: str) -> None:
-    """EQUAL with reasons that an independent judge replays; UNDECIDED where there is no renaming."""
+    """EQUAL with reasons that an independent judge replays.
+
+    UNDECIDED where there is no renaming.
+    """
     pair = PAIRS[name]
     found = same(pair.a, pair.b, pair.data, draws=3, examples=5)
     assert found.verdict == pair.verdict
@@ -67,11 +70,15 @@ def test_the_lines_of_a_formulation_compute_both_optima() -> None:
     assert found.record()["optima"] == [str(value) for value in different.values]
     for certificate, value in zip(different.certificates, different.values, strict=True):
         _, lower, upper = check(json.dumps(certificate).encode())
-        assert (lower, upper) in ((value, value), (-value, -value))  # a maximisation is certified as the minimisation of minus it
+        # a maximisation is certified as the minimisation of minus it
+        assert (lower, upper) in ((value, value), (-value, -value))
 
 
 def test_reasons_are_sought_where_optima_are_finite() -> None:
-    """The largest instance is unbounded, and proves equal infinities alone; it takes no place among the draws."""
+    """The largest instance is unbounded, and proves equal infinities alone.
+
+    It takes no place among the draws.
+    """
     pair = PAIRS["nu-SVC primal and dual"]
     unbounded = {"X": np.ones((3, 2)), "y": np.array([1.0, -1.0, 1.0]), "nu": 1.0}
     finite = {"X": np.array([[-4.0, 1.0], [2.0, 0.0]]), "y": np.array([1.0, -1.0]), "nu": 0.5}
@@ -113,15 +120,25 @@ def test_same_claims_nothing_of_all_values_that_a_function_reads(bounded: Any) -
     assert found.verdict == "EQUAL"
     assert not any("holds for all values of the parameter" in said for said in found.reasons)
     assert any(said.startswith("No claim holds for all values of C: a function reads") for said in found.reasons)
-    found = same(lambda d: _at_least_one(d, bounded), lambda d: _at_least_one(d, lambda C: False), st.just(3.0), **FEW)
+    found = same(
+        lambda d: _at_least_one(d, bounded),
+        lambda d: _at_least_one(d, lambda C: False),
+        st.just(3.0),
+        **FEW,
+    )
     assert found.verdict == "DIFFERENT"
 
 
 @pytest.mark.parametrize("bounded", [lambda d, C: d > 2, lambda d, C: C._value > 2], ids=["data", "value kept inside"])
 def test_same_claims_all_values_of_the_problems_built_alone(bounded: Any) -> None:
-    """A branch that cannot be seen builds another problem above 2, so that the claim names first what it is about."""
+    """A hidden branch builds another problem above 2: the claim first names its problems."""
     few = st.sampled_from([0.5, 1.0, 2.0])
-    found = same(lambda d: _at_least_one(d, lambda C: bounded(d, C)), lambda d: _at_least_one(d, lambda C: False), few, **FEW)
+    found = same(
+        lambda d: _at_least_one(d, lambda C: bounded(d, C)),
+        lambda d: _at_least_one(d, lambda C: False),
+        few,
+        **FEW,
+    )
     (claim,) = [said for said in found.reasons if "holds for all values of the parameter C" in said]
     assert claim.startswith("Of the problems built here, it holds")
     assert claim.endswith("Whether other problems are built at other values is not examined.")
@@ -156,7 +173,10 @@ def test_restricted_instances_have_no_weights_and_distinct_points(seed: int) -> 
     [
         ({"without": "queries"}, "without must be"),
         ({"without": "weights"}, "without weights are canonical problems, not data of type int"),
-        ({"distinct": True}, "distinct are instances with points X, and data of type int have none"),
+        (
+            {"distinct": True},
+            "distinct are instances with points X, and data of type int have none",
+        ),
     ],
 )
 def test_restricted_data_of_another_kind_is_a_sentence(how: Any, words: str) -> None:

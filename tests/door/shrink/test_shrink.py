@@ -1,4 +1,7 @@
-"""Findings made small: the same kind of finding by the same solver, on less; as Python that runs and as JSON that is read again."""
+"""Findings made small: the same kind of finding by the same solver, on less.
+
+They come as Python that runs and as JSON that is read again.
+"""
 
 from __future__ import annotations
 

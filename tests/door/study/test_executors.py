@@ -120,14 +120,19 @@ def test_a_cluster_without_workers_is_a_sentence(tmp_path: Path, monkeypatch: py
     assert Study(tmp_path / "study.sqlite").progress().total("leased") == 0
 
 
-def test_a_scheduler_that_does_not_answer_in_time_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_that_does_not_answer_in_time_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from equimargin.study import executors
 
     def late(*arguments: Any) -> Any:
         raise TimeoutError
 
     monkeypatch.setattr(executors, "completed", late)
-    with pytest.raises(executors.ClusterGone, match=r"^the scheduler of the cluster does not answer in time; the answers that were"):
+    with pytest.raises(
+        executors.ClusterGone,
+        match=r"^the scheduler of the cluster does not answer in time; the answers that were",
+    ):
         executors._finished(None, [])
 
 

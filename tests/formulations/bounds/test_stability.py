@@ -248,7 +248,10 @@ def test_what_is_asked_wrongly_is_refused() -> None:
 
 
 def test_a_distance_in_the_space_of_a_kernel_is_hardly_more_than_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the matrix where it is small enough; otherwise by the triangle over 0, whose two sides are 1."""
+    """From the matrix where it is small enough.
+
+    Otherwise by the triangle over 0, whose two sides are 1.
+    """
     X = np.random.default_rng(0).normal(size=(9, 3)) * 0.1
     problem = classification(X, np.resize([1.0, -1.0], 9), kernel=rbf(0.5))
     i, j = np.triu_indices(9, 1)

@@ -276,7 +276,10 @@ def test_the_program_refuses_a_matrix_that_is_not_semidefinite(tmp_path: Path) -
 
 @BOTH
 def test_the_program_expands_a_power_of_the_highest_degree(tmp_path: Path) -> None:
-    """It has 33 coefficients in one feature. Their binomials once took 2^32 steps: those of each lower power were computed twice."""
+    """It has 33 coefficients in one feature.
+
+    Their binomials once took 2^32 steps: those of each lower power were computed twice.
+    """
     points = np.arange(-32.0, 32.0)[:, None] / 32
     problem = classification(points, np.tile([1.0, -1.0], 32), 0.01, polynomial(32, 1.0, 1.0))
     file = written(tmp_path, "power.json", certificate(solve(problem, tol=1e-6)))

@@ -131,15 +131,31 @@ def test_it_is_what_auto_takes_and_keeps_its_limits() -> None:
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize(("C", "weight"), [(1e-310, 1.0), (5e-324, 1.0), (1e-300, 1e-200), (1e300, 0.0)])
 def test_costs_next_to_the_ends_of_float64_leave_the_optimum_of_the_hard_rows(C: float, weight: float, loss: Loss) -> None:
-    """A multiplier over C was infinite, so that the penalised problem was the same once more, without end."""
-    problem = classification([[1.0], [2.0], [-1.0], [0.5]], [1, 1, -1, -1], C, bias=False, loss=loss, sample_weight=[np.inf, *3 * [weight]])
+    """A multiplier over C was infinite.
+
+    The penalised problem was then the same once more, without end.
+    """
+    problem = classification(
+        [[1.0], [2.0], [-1.0], [0.5]],
+        [1, 1, -1, -1],
+        C,
+        bias=False,
+        loss=loss,
+        sample_weight=[np.inf, *3 * [weight]],
+    )
     found = solve(problem)
     assert (found.solver, found.ok) == ("penalty", True)
     assert found.value == pytest.approx(0.5, rel=1e-6)
 
 
 def test_a_cost_beyond_float64_ends_the_run_with_a_sentence() -> None:
-    problem = classification([[1.0], [2.0], [-1.0], [0.5]], [1, 1, -1, -1], 1e300, bias=False, sample_weight=[np.inf, 1, 1, 1])
+    problem = classification(
+        [[1.0], [2.0], [-1.0], [0.5]],
+        [1, 1, -1, -1],
+        1e300,
+        bias=False,
+        sample_weight=[np.inf, 1, 1, 1],
+    )
     found = solve(problem)
     assert found.status is Status.NUMERICAL_FAILURE
     assert found.reason == "hard rows would have to cost more than double precision holds"

@@ -73,7 +73,8 @@ def test_what_is_beyond_highs_has_failed_and_is_not_unbounded() -> None:
     solution = solve(one_norm_classification(twice, [1, -1, -1], 2.0, polynomial(2, 2.0, 1.0)), "linear_program")
     assert solution.status is Status.NUMERICAL_FAILURE
     assert "HiGHS: Unbounded" in solution.reason
-    assert solution.lower <= 4.0 <= solution.upper  # both classes at one point: a slack of 2 in all, or of 1 each
+    # both classes at one point: a slack of 2 in all, or of 1 each
+    assert solution.lower <= 4.0 <= solution.upper
 
 
 def test_the_look_alike_of_document_t_in_one_dimension() -> None:

@@ -80,7 +80,8 @@ def test_its_cost_is_the_slope_at_its_sum_of_slacks() -> None:
     X, y = noisy(5, 30, 2)
     found = concave_optimum(regularization_path(classification(X, y)), 3.0, np.sqrt, tol=1e-10)
     s = float(np.maximum(1 - y * found.solution.decision_function(X), 0).sum())
-    soft = solve(classification(X, y, 3.0 / (2 * np.sqrt(s))), tol=1e-12)  # f may stay the same over some costs
+    # f may stay the same over some costs
+    soft = solve(classification(X, y, 3.0 / (2 * np.sqrt(s))), tol=1e-12)
     assert soft.w is not None
     again = np.maximum(1 - y * soft.decision_function(X), 0).sum()
     assert soft.w @ soft.w / 2 + 3.0 * np.sqrt(again) == pytest.approx(found.value, rel=1e-6)

@@ -1,8 +1,9 @@
 """Tables as text, a row a line, with commas, semicolons, tabs or other white space between the fields.
 
-A line that begins with # is a remark, but for two cases.  The last one above the rows holds the names of the columns if it has as many
-fields as they and the row below it holds no names, as numpy.savetxt writes it.  Below the first row, where something other than white
-space separates the fields, a line with as many fields as the first row is a row.
+A line that begins with # is a remark, but for two cases.  The last one above the rows holds the
+names of the columns if it has as many fields as they and the row below it holds no names, as
+numpy.savetxt writes it.  Below the first row, where something other than white space separates the
+fields, a line with as many fields as the first row is a row.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from equimargin.data.table import Request
 from equimargin.data.words import DataError, number, one_line, pointed
 
 SEPARATORS: Final = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " "}
-"""Names for separators that are awkward to write on a command line; a space means any white space."""
+"""Names for separators that are awkward to write on a command line.
+
+A space means any white space.
+"""
 
 
 QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<![^,;\t])'[^']*'(?![^,;\t\r\n])")
@@ -33,8 +37,16 @@ QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<![^,;\t])'[^']*'(?![^,;\t\r\n])")
 class Records(NamedTuple):
     """The rows of a text, the first one included.
 
-    lines : their places.  columns : their fields, column by column.  remark : the place and the fields of the remark that may hold names.
-    remarks : the places of all remarks.
+    Attributes
+    ----------
+    lines : list[int]
+        Their places.
+    columns : list[tuple[str, ...]]
+        Their fields, column by column.
+    remark : tuple[int, list[str]] or None
+        The place and the fields of the remark that may hold names.
+    remarks : list[int]
+        The places of all remarks.
     """
 
     lines: list[int]
@@ -44,7 +56,10 @@ class Records(NamedTuple):
 
 
 def read_delimited(file: File, request: Request, whitespace: bool) -> Columns:
-    """Read a table with a row a line; `whitespace`: nothing but white space is there to separate the fields."""
+    """Read a table with a row a line.
+
+    `whitespace`: nothing but white space is there to separate the fields.
+    """
     try:
         text = file.content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -83,7 +98,10 @@ def _asked_separator(where: str, sep: str | None, decimal: str) -> str | None:
 
 
 def _seen_separator(text: str, decimal: str) -> str:
-    """The mark that the first line with any mark holds most often; white space where the only mark is the decimal comma."""
+    """The mark that the first line with any mark holds most often.
+
+    It is white space where the only mark is the decimal comma.
+    """
     marks = [mark for mark in ",\t;" if mark != decimal]
     for line in io.StringIO(text, newline=None):
         bare = "" if line.lstrip().startswith("#") else QUOTED.sub("", line)
@@ -98,7 +116,8 @@ def _records(where: str, text: str, separator: str) -> Records:
 
     Raises
     ------
-    DataError : as in `_split`, with the first quote.
+    DataError
+        As in `_split`, with the first quote.
     """
     likely, *others = _quotes(text, separator)
     try:

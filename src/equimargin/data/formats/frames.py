@@ -1,6 +1,7 @@
 """Data frames of pandas and polars, tables of pyarrow, and Parquet files: columns with names, each of which becomes a NumPy array.
 
-None of these packages is needed: a frame is whatever has names of columns, a column for each, and `to_numpy()` of a column.
+None of these packages is needed: a frame is whatever has names of columns, a column for each, and
+`to_numpy()` of a column.
 """
 
 from __future__ import annotations
@@ -75,19 +76,23 @@ def _read(where: str, frame: Any, request: Request) -> Columns:
 
 
 def _column(frame: Any, keys: list[Any], at: int) -> Any:
-    """A column by its name, or by its place where several have the name, as pandas and pyarrow allow."""
+    """Return a column by its name, or by its place where several have the name.
+
+    Pandas and pyarrow allow that.
+    """
     if keys.count(keys[at]) == 1 or not (hasattr(frame, "iloc") or hasattr(frame, "column_names")):
         return frame[keys[at]]
     return frame.iloc[:, at] if hasattr(frame, "iloc") else frame.column(at)
 
 
 def _entries(where: str, name: str, column: Any, dropped: bool) -> Entries:
-    if len(getattr(column, "shape", (0,))) > 1:  # what pandas answers for a name that two columns have
+    # what pandas answers for a name that two columns have
+    if len(getattr(column, "shape", (0,))) > 1:
         raise DataError(f"{where}: several columns are named {shown(name)}; rename all but one")
     values = np.asarray(column.to_numpy())
     to_list = getattr(column, "to_pylist", None) or getattr(column, "to_list", None)
     if to_list and values.dtype == np.float64 and (np.abs(values) >= EXACT_INTEGERS).any():
-        # polars and pyarrow round whole numbers beside missing entries; their lists are exact.
+        # polars and pyarrow round whole numbers next to missing entries; their lists are exact.
         values = np.array(to_list(), dtype=object)
     return np.zeros(len(values)) if dropped else entries_of(where, name, values)
 
@@ -100,7 +105,8 @@ def entries_of(where: str, name: str, values: NDArray[Any]) -> Entries:
     DataError : of a type that is neither numbers nor text.
     """
     if values.dtype.kind == "b" or values.dtype.kind == "f":
-        with np.errstate(over="ignore"):  # a long double beyond float64 becomes inf, which is refused later
+        # a long double beyond float64 becomes inf, which is refused later
+        with np.errstate(over="ignore"):
             return values.astype(np.float64)
     if values.dtype.kind in "iu":
         fits = not len(values) or int(values.max()) <= np.iinfo(np.int64).max

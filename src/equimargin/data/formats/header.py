@@ -13,16 +13,22 @@ YEARS: Final = (1800, 2100)
 """First and last year that is the name of a column."""
 
 MIN_YEARS: Final = 3
-"""Minimum number of columns named by years; two numbers are always in equal steps."""
+"""Years name at least so many columns; two numbers are always in equal steps."""
 
 
 def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | None:
     """Tell names from data by what stands below them; None where that does not tell.
 
-    columns : the fields with the first row, decimal points for commas.  na : the words that stand for a missing entry.
+    A word above numbers is a name.  A word that comes again below is a label.  Numbers are names
+    (years, wavelengths, doses, places) only where they rise or fall from left to right. Years in
+    equal steps are names above columns that hold other numbers than years.
 
-    A word above numbers is a name.  A word that comes again below is a label.  Numbers are names (years, wavelengths, doses, places) only
-    where they rise or fall from left to right. Years in equal steps are names above columns that hold other numbers than years.
+    Parameters
+    ----------
+    columns : sequence of tuple of str
+        The fields with the first row, decimal points for commas.
+    na : sequence of str
+        The words that stand for a missing entry.
     """
     numbers = [column for column in columns if is_finite(column[0])]
     words = [column for column in columns if not is_finite(column[0]) and column[0].lower() not in na]
@@ -37,11 +43,13 @@ def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | 
     if not labels and _are_years(values) and not any(all(map(_is_year, _numbers_below(column))) for column in numbers):
         return True
     if not names:
-        counted = len(values) > 1 and values in ([float(k + by) for k in range(len(values))] for by in (0, 1))  # as programs name columns
+        # as programs name columns
+        counted = len(values) > 1 and values in ([float(k + by) for k in range(len(values))] for by in (0, 1))
         missing = len(words) + len(numbers) < len(columns)
         if labels or missing or not ordered or any(len(set(column[1:])) == 1 for column in words):
             return False
-        if words and (counted or all(min(Counter(column[1:]).values()) > 1 for column in words)):  # the one word that stands once
+        # the one word that stands once
+        if words and (counted or all(min(Counter(column[1:]).values()) > 1 for column in words)):
             return True
         if not words and not counted and any(_within(column) for column in numbers):
             return False

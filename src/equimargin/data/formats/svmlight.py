@@ -43,14 +43,16 @@ def read_svmlight(file: File, request: Request) -> Table:
 
     where, like = file.where, request.like
     text = COMMENT.sub(b"", file.content)
-    # Queries are read here: scikit-learn's own reading of them copies the array at every row, and drops missing ones silently.
+    # Queries are read here: scikit-learn's own reading of them copies the array at every row, and
+    # drops missing ones silently.
     queries = QUERY.findall(text)
     try:
         X, y = load_svmlight_file(io.BytesIO(text), zero_based=True)
         qid = np.array([int(query) for query in queries], dtype=np.int64)
     except (ValueError, OverflowError) as error:
         raise _svmlight_fault(where, text, one_line(error)) from None
-    # What scikit-learn takes without a word: rows without a query among rows with one, "qidx:1", "1_0:2", nan and inf.
+    # What scikit-learn takes without a word: rows without a query among rows with one, "qidx:1",
+    # "1_0:2", nan and inf.
     whole = text.count(b"qid") == len(queries) and len(queries) in (0, len(y)) and b"_" not in text
     if not (whole and np.isfinite(y).all() and np.isfinite(X.data).all()):
         raise _svmlight_fault(where, text, "a value is irregular")
@@ -79,12 +81,20 @@ def read_svmlight(file: File, request: Request) -> Table:
         _exact_labels(where, text, y),
         qid if queries else None,
         first=first,
-        origin=Origin(target_by="format", query="qid" if queries else None, notes=tuple(notes), numbered=numbered),
+        origin=Origin(
+            target_by="format",
+            query="qid" if queries else None,
+            notes=tuple(notes),
+            numbered=numbered,
+        ),
     )
 
 
 def _is_precomputed(X: Any) -> bool:
-    """Return True if the first of m + 1 columns numbers the rows, as LIBSVM has it, and the others are a symmetric matrix."""
+    """Return True if X is a precomputed kernel as LIBSVM has it, with m + 1 columns.
+
+    The first one numbers the rows, and the others are a symmetric matrix.
+    """
     m = X.shape[0]
     if X.shape[1] != m + 1 or not np.array_equal(X[:, [0]].toarray().ravel(), np.arange(1.0, m + 1)):
         return False

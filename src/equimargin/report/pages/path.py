@@ -50,8 +50,16 @@ COLUMNS = ("breakpoint", "lambda", "C", "bias", "gap", "gap half way on", "rows 
 class Scores:
     """Scores on validation points along a path.
 
-    lambdas, scores : a line between knots, as in `equimargin.selection.along_path.Curve`.  metric : its name.
-    lam, score : the best ones.  where : on which points, in words.
+    Attributes
+    ----------
+    lambdas, scores : Array
+        A line between knots, as in `equimargin.selection.along_path.Curve`.
+    metric : str
+        Its name.
+    lam, score : float
+        The best ones.
+    where : str
+        On which points, in words.
     """
 
     lambdas: Array
@@ -76,9 +84,20 @@ def path_page(
 
     Parameters
     ----------
-    path : with one breakpoint or more.  said : what the terminal says of it, a line each.  data, settings : those of the record.
-    versions : of what it was computed with.  command : what runs it again in a shell; empty where it was run from Python.
-    scores : on validation points, where there are any.  columns : names of the features, where they are known.
+    path : AnyPath
+        Path with one breakpoint or more.
+    said : Sequence[str]
+        What the terminal prints about it, a line each.
+    data, settings : Mapping[str, Any]
+        Those of the record.
+    versions : Mapping[str, str]
+        Versions of what it was computed with.
+    command : str
+        What runs it again in a shell; empty where it was run from Python.
+    scores : Scores or None
+        Scores on validation points, where there are any.
+    columns : Sequence[str] or None
+        Names of the features, where they are known.
     """
     kind, sentence = verdict(path)
     pictures: list[Picture] = []
@@ -155,7 +174,10 @@ def _functions(path: AnyPath, columns: Sequence[str] | None) -> Picture:
 
 
 def _coefficients(path: AnyPath, lams: Array, values: Array, columns: Sequence[str] | None) -> Picture:
-    """The coefficients, of which the largest at the end are named at the right; no two names are written over each other."""
+    """The coefficients, of which the largest at the end are named at the right.
+
+    No two names are written over each other.
+    """
     d = values.shape[1]
     names = list(columns) if columns is not None and len(columns) == d else [f"feature {j + 1}" for j in range(d)]
     named = np.argsort(-np.abs(values[-1]))[:NAMED].tolist()

@@ -1,8 +1,9 @@
 """A page from its template: everything escaped, one file with all that it needs.
 
-Names of files, columns and classes may hold anything, and come out as text. A policy in the page's head lets the browser run the page's own
-script and use its own style sheet, both named by their digests, and load nothing at all. What is not ASCII becomes a character reference,
-so that the page reads the same whatever a pipe or a server takes its encoding for.
+Names of files, columns and classes may hold anything, and come out as text. A policy in the page's
+head lets the browser run the page's own script and use its own style sheet, both named by their
+digests, and load nothing at all. What is not ASCII becomes a character reference, so that the page
+reads the same whatever a pipe or a server takes its encoding for.
 """
 
 from __future__ import annotations
@@ -24,8 +25,14 @@ FOLDER = "templates"
 class Cell:
     """A cell of a table that sorts.
 
-    text : what it shows.  key : by what it is sorted, a number or a text; an empty text is always last.
-    kind : "figure", "word", "long" for a sentence, or the agreement or verdict that it shows.
+    Attributes
+    ----------
+    text : str
+        What it shows.
+    key : float | str
+        By what it is sorted, a number or a text; an empty text is always last.
+    kind : str
+        "figure", "word", "long" for a sentence, or the agreement or verdict that it shows.
     """
 
     text: str
@@ -38,8 +45,16 @@ def rendered(template: str, command: str, settings: Mapping[str, Any], versions:
 
     Parameters
     ----------
-    template : its name in the folder.  command : what runs it again in a shell; empty where it was run from Python.
-    settings : what was asked for.  versions : of what it was computed with.  parts : what the template shows.
+    template : str
+        Its name in the folder.
+    command : str
+        What runs it again in a shell; empty where it was run from Python.
+    settings : Mapping[str, Any]
+        What was asked for.
+    versions : Mapping[str, str]
+        Versions of what it was computed with.
+    parts : Any
+        What the template shows.
     """
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
@@ -71,7 +86,10 @@ def _digest(text: str) -> str:
 
 
 def _posed(settings: Mapping[str, Any]) -> str:
-    """Return the kernel and the cost of the problems, for the head of a page; empty where the settings do not say them."""
+    """Return the kernel and the cost of the problems, for the head of a page.
+
+    Empty where the settings do not say them.
+    """
     said = []
     if settings.get("kernel"):
         parameters = ", ".join(f"{name} = {value:.6g}" for name, value in settings["kernel"].items() if name != "name")
