@@ -202,9 +202,7 @@ def _linear_point(model: Model, problem: MarginProblem) -> Point:
     return Point(w=np.concatenate([w, np.zeros(d - len(w)), bias]), b=model.b if model.claimed.free_bias else 0.0)
 
 
-def _expansion(
-    model: Model, problem: MarginProblem, weighed: NDArray[np.int64], nearest_rows: bool
-) -> tuple[MarginProblem, Point, str]:
+def _expansion(model: Model, problem: MarginProblem, weighed: NDArray[np.int64], nearest_rows: bool) -> tuple[MarginProblem, Point, str]:
     """Return the problem with all support vectors, the point of the model, and a sentence."""
     assert model.coefficients is not None
     n = len(model.coefficients)

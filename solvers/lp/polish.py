@@ -32,9 +32,7 @@ MOST_MOVES = 4
 """Moves of the multipliers into the inside of their constraints, at most."""
 
 
-def best(
-    problem: OneNormProblem, x: Array, u: Array, out_of_time: Callable[[], bool]
-) -> tuple[OneNormPoint, float]:
+def best(problem: OneNormProblem, x: Array, u: Array, out_of_time: Callable[[], bool]) -> tuple[OneNormPoint, float]:
     """The better x and the better u, among those given and those of the equations solved once more; and their relative gap.
 
     Parameters
@@ -83,9 +81,7 @@ def _stretched(problem: OneNormProblem, x: Array) -> Array:
     return x / float(margins[margins > 1.0 - NEARLY_ONE].min(initial=1.0))
 
 
-def _moved_inside(
-    problem: OneNormProblem, u: Array, out_of_time: Callable[[], bool]
-) -> Iterator[Array]:
+def _moved_inside(problem: OneNormProblem, u: Array, out_of_time: Callable[[], bool]) -> Iterator[Array]:
     """u as it is, and u after every one of a few moves, which solve for B'u = 1 - 2 excess where B'u is near 1, excess = max B'u - 1.
 
     A move costs little, in proportion to 1'x; dividing u by max B'u, which makes it feasible too, costs in proportion to 1'u.

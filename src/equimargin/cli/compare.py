@@ -118,9 +118,7 @@ SolverOption = Annotated[
     typer.Option(metavar="PATTERN", help="Only these backends and solvers, * and ? allowed.", rich_help_panel=ANSWERS),
 ]
 LossOption = Annotated[LossName | None, named(LossName, "Loss of a slack: {}; by default both.", PROBLEM)]
-TolOption = Annotated[
-    float, typer.Option(metavar="TOL", help="Relative accuracy that every solver is asked for.", rich_help_panel=ANSWERS)
-]
+TolOption = Annotated[float, typer.Option(metavar="TOL", help="Relative accuracy that every solver is asked for.", rich_help_panel=ANSWERS)]
 AgreeTolOption = Annotated[
     float, typer.Option(metavar="TOL", help="Relative tolerance within which answers agree.", rich_help_panel=ANSWERS)
 ]

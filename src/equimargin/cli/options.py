@@ -163,9 +163,7 @@ EpsilonOption = Annotated[
 ScaleOption = Annotated[bool, flag("--scale", "Bring every feature to mean 0 and deviation 1 over all rows.", DATA)]
 SampleOption = Annotated[
     int | None,
-    typer.Option(
-        metavar="N", min=1, help="Rows to take at random; of a ranking whole queries, the last one cut.", rich_help_panel=DATA
-    ),
+    typer.Option(metavar="N", min=1, help="Rows to take at random; of a ranking whole queries, the last one cut.", rich_help_panel=DATA),
 ]
 SeedOption = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the sample.", rich_help_panel=DATA)]
 TargetOption = Annotated[
@@ -178,9 +176,7 @@ TargetOption = Annotated[
 ]
 QueryOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN", help="Query column of a table; by default qid, query or query_id; '' for none.", rich_help_panel=DATA
-    ),
+    typer.Option(metavar="COLUMN", help="Query column of a table; by default qid, query or query_id; '' for none.", rich_help_panel=DATA),
 ]
 WeightOption = Annotated[
     str | None,
@@ -251,9 +247,7 @@ JSONOption = Annotated[
     typer.Option("--json", "--output", metavar="FILE", help="JSON file of all figures; - for standard output.", rich_help_panel=OUTPUT),
 ]
 
-HTMLOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Page for a browser; - for standard output.", rich_help_panel=OUTPUT)
-]
+HTMLOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Page for a browser; - for standard output.", rich_help_panel=OUTPUT)]
 
 
 def load_plugins(names: list[str] | None) -> list[str] | None:
@@ -647,4 +641,3 @@ class _Lasting:
         except BrokenPipeError:
             self.unread = True
             read_no_more(self._out)
-

@@ -264,8 +264,7 @@ def _inferred_task(where: str, table: Table) -> str:
 def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool) -> Data:
     """Return the data with the question or notice due to their target y."""
     levels, lowest = (
-        f"{name}={value!r}" if in_python else f"--{name} {value}"
-        for name, value in (("task", "ordinal"), ("best", "lowest"))
+        f"{name}={value!r}" if in_python else f"--{name} {value}" for name, value in (("task", "ordinal"), ("best", "lowest"))
     )
     origin, name = data.origin, data.origin.target or ""
     if request.task is None and data.task == "regression":

@@ -516,9 +516,10 @@ def test_load_lowest_best_keeps_labels_from_0_on(tmp_path: Path) -> None:
     assert (first.y.tolist(), more.y.tolist()) == ([2, 0, 1], [1, 2])
     assert "(the last column, 0 to 2, the lowest is the best)" in first.describe()
     assert "(0 to 1, the lowest is the best)" in more.describe()
-    assert average_precision([1, 0, 0], [3, 1, 2]).mean == average_precision(
-        load(write(tmp_path, "a,place\n1,0\n2,1\n3,1\n"), best="lowest").y, [3, 1, 2]
-    ).mean
+    assert (
+        average_precision([1, 0, 0], [3, 1, 2]).mean
+        == average_precision(load(write(tmp_path, "a,place\n1,0\n2,1\n3,1\n"), best="lowest").y, [3, 1, 2]).mean
+    )
 
 
 @pytest.mark.parametrize("labels", [["0.001", "0.002", "1e16"], ["1e308", "-1e308", "0"], [str(2**53), str(2**53 + 1), "0"]])
