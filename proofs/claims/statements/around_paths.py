@@ -14,7 +14,7 @@ from equimargin.proofs.claims.statements.rankings import incidence, multiplied, 
 
 
 @dataclass(frozen=True)
-class Graph:
+class DirectedGraph:
     """Any directed graph of a few documents.
 
     rows[i][j] is true where i has an edge to j, and is preferred to it.
@@ -23,14 +23,14 @@ class Graph:
     rows: tuple[tuple[bool, ...], ...]
 
 
-def _graph(random: Random) -> Graph:
+def _graph(random: Random) -> DirectedGraph:
     """Draw two to four documents, and edges in both directions."""
     n = range(random.randint(2, 4))
-    return Graph(tuple(tuple(i != j and random.random() < 0.4 for j in n) for i in n))
+    return DirectedGraph(tuple(tuple(i != j and random.random() < 0.4 for j in n) for i in n))
 
 
 @statement("P.figure2", _graph)
-def relevances_induce_the_graphs_without_a_circle(at: Graph) -> bool:
+def relevances_induce_the_graphs_without_a_circle(at: DirectedGraph) -> bool:
     """Some relevances have every edge go to a less relevant document if and only if no walk has as many steps as there are documents."""
     n = range(len(at.rows))
     walks = [1 for _ in n]
@@ -40,21 +40,21 @@ def relevances_induce_the_graphs_without_a_circle(at: Graph) -> bool:
 
 
 @dataclass(frozen=True)
-class Scores:
+class TiedScores:
     """Relevances of a few documents, and their scores, with equal ones among them."""
 
     y: tuple[int, ...]
     f: tuple[int, ...]
 
 
-def _scores(random: Random) -> Scores:
+def _scores(random: Random) -> TiedScores:
     """Draw two to five documents."""
     n = random.randint(2, 5)
-    return Scores(tuple(random.randint(0, 2) for _ in range(n)), tuple(random.randint(0, 2) for _ in range(n)))
+    return TiedScores(tuple(random.randint(0, 2) for _ in range(n)), tuple(random.randint(0, 2) for _ in range(n)))
 
 
 @statement("P.3.ties", _scores)
-def a_tie_that_is_resolved_at_random_violates_half_a_pair(at: Scores) -> bool:
+def a_tie_that_is_resolved_at_random_violates_half_a_pair(at: TiedScores) -> bool:
     """Over all permutations sorted by f, the mean of violated preferences is those that f has the wrong way round and half of its ties."""
     n = range(len(at.y))
     pairs = [(i, j) for i in n for j in n if at.y[i] > at.y[j]]
@@ -101,17 +101,17 @@ def a_loss_of_magnitudes_asks_for_more_than_the_order(at: Magnitudes) -> bool:
 
 
 @dataclass(frozen=True)
-class Blocks:
+class SymmetricMatrix:
     """A regular symmetric matrix; its leading blocks are those of sets that pairs enter."""
 
     rows: tuple[Vector, ...]
 
 
-def _blocks(random: Random) -> Blocks:
+def _blocks(random: Random) -> SymmetricMatrix:
     """Draw A A' + 1 of a few integers A."""
     k = random.randint(2, 6)
     A = [list(point) for point in points(random, k, k)]
-    return Blocks(tuple(tuple(v + (i == j) for j, v in enumerate(row)) for i, row in enumerate(multiplied(A, transposed(A)))))
+    return SymmetricMatrix(tuple(tuple(v + (i == j) for j, v in enumerate(row)) for i, row in enumerate(multiplied(A, transposed(A)))))
 
 
 def _bordered(inverse: list[list[Fraction]], column: list[Fraction], corner: Fraction) -> tuple[list[list[Fraction]], int]:
@@ -131,7 +131,7 @@ def _bordered(inverse: list[list[Fraction]], column: list[Fraction], corner: Fra
 
 
 @statement("P.5.3.sherman", _blocks)
-def an_inverse_is_updated_in_square_time(at: Blocks) -> bool:
+def an_inverse_is_updated_in_square_time(at: SymmetricMatrix) -> bool:
     """As a pair enters, the inverse of k + 1 rows comes of that of k by 2 k (k + 1) multiplications, and is the inverse."""
     inverse: list[list[Fraction]] = []
     for k in range(len(at.rows)):

@@ -125,7 +125,7 @@ def the_form_of_a_kernel_is_not_positive(at: Weighed) -> bool:
 
 
 @dataclass(frozen=True)
-class Form:
+class BilinearForm:
     """Points of a line, 0 among them, where x z + c is a kernel exactly if c >= 0."""
 
     x: Vector
@@ -142,22 +142,22 @@ class Form:
         return [tuple(map(Fraction, values)) for values in product((0, 1), repeat=len(self.x))]
 
 
-def _form(random: Random) -> Form:
+def _form(random: Random) -> BilinearForm:
     """Draw a kernel, or a function that is none."""
-    return Form(
+    return BilinearForm(
         (Fraction(0), *(Fraction(v) for v in random.sample((-3, -2, 2, 3), random.randint(1, 3)))),
         random.randint(-2, 1),
     )
 
 
 @statement("T.40.psi", _form)
-def the_functions_of_mercer_have_finite_squares(at: Form) -> bool:
+def the_functions_of_mercer_have_finite_squares(at: BilinearForm) -> bool:
     """With the functions whose squares have a finite sum, which all have on a few points, the condition tells kernels from others."""
     return at._passes(at.functions) == (at.c >= 0)
 
 
 @as_printed("T.40.psi")
-def the_functions_of_mercer_have_no_square(at: Form) -> bool:
+def the_functions_of_mercer_have_no_square(at: BilinearForm) -> bool:
     """With those whose squares have a sum of at most 0, as printed: 0 alone, of which every K passes."""
     return at._passes(psi for psi in at.functions if dot(psi, psi) <= 0) == (at.c >= 0)
 

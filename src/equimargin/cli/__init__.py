@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from equimargin.cli.ending import INTERRUPTED, UNREAD, UNWRITTEN, read_no_more, said_of
+from equimargin.cli.ending import INTERRUPTED, UNREAD, UNWRITTEN, error_sentence, read_no_more
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -56,7 +56,7 @@ def _unwritten(error: OSError) -> int:
     """Return the exit status of an output that failed; say so unless its reader is gone."""
     if isinstance(error, BrokenPipeError):
         return UNREAD
-    return _ended(said_of(error), UNWRITTEN)
+    return _ended(error_sentence(error), UNWRITTEN)
 
 
 def _ended(sentence: str, status: int) -> int:

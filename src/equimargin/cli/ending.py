@@ -16,7 +16,7 @@ UNWRITTEN = 2
 """The exit status of what was printed and cannot be written, as on a full disk."""
 
 
-def said_of(error: OSError) -> str:
+def error_sentence(error: OSError) -> str:
     """Return the sentence of an error of the system; one that names no file is of the output.
 
     Parameters

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from equimargin.cli.ending import INTERRUPTED, UNREAD, read_no_more, said_of
+from equimargin.cli.ending import INTERRUPTED, UNREAD, error_sentence, read_no_more
 from equimargin.cli.names import choices, flag, meant, named
 
 if TYPE_CHECKING:
@@ -490,7 +490,7 @@ def sentences() -> Iterator[None]:
     except ValueError as error:
         refuse(str(error))
     except OSError as error:
-        refuse(said_of(error))
+        refuse(error_sentence(error))
     except ImportError as missing:
         if "hypothesis" not in str(missing):
             raise

@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.encoding import Encoded, encode
+from equimargin.data.encoding import EncodedColumn, encode
 from equimargin.data.loaded import Origin
 from equimargin.data.table import Missing, Request, Table
 from equimargin.data.tasks import EXACT_INTEGERS, exact_labels
@@ -146,7 +146,7 @@ def table_of(columns: Columns, request: Request) -> Table:
     task = "ranking" if request.task is None and roles.query is not None else request.task
     m = len(columns.numbers)
     # Errors are collected: one message then names every column that needs a decision.
-    read = Reading(columns)
+    read = Conversion(columns)
     y: NDArray[Any] | None = np.zeros(m) if roles.target is None else read(_target, roles.target, task)
     features = {at: read(_feature, at, request, at in words) for at in roles.features}
     qid = None if roles.query is None else read(_queries, roles.query)
@@ -181,7 +181,7 @@ class DecimalComma(DataError):
     """Error of a number with a decimal comma where points are expected."""
 
 
-class Reading:
+class Conversion:
     """Conversion of columns that keeps the errors, by the places of the columns."""
 
     def __init__(self, columns: Columns) -> None:
@@ -428,13 +428,13 @@ def _check_names_of_words(columns: Columns, features: list[int], words: set[int]
             )
 
 
-def _feature(columns: Columns, at: int, request: Request, is_words: bool) -> Encoded:
+def _feature(columns: Columns, at: int, request: Request, is_words: bool) -> EncodedColumn:
     """Return a feature as a column of numbers, or as those that encode its words."""
     name, fill = columns.names[at], request.missing == "mean"
     if not is_words or request.categorical is None:
         remedy = _feature_remedy(columns, at)
         remedy += f", or encode words or leave them out ({columns.option('categorical', 'one-hot')}, codes or drop)" if is_words else ""
-        return Encoded((name,), _floats(columns, at, remedy, fill)[:, np.newaxis], ())
+        return EncodedColumn((name,), _floats(columns, at, remedy, fill)[:, np.newaxis], ())
     words, gaps = [named(entry) for entry in columns.entries[at]], columns.gaps(at)
     known = None if request.like is None else request.like.origin.categories.get(name)
     # A gap is wrong unless it is filled, a word only if the data to be joined do not have it.

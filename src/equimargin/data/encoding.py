@@ -20,8 +20,8 @@ MAX_CATEGORIES: Final = 1000
 """Maximum number of words with an indicator each; columns of names have more."""
 
 
-class Encoded(NamedTuple):
-    """Encoded column: names (k,), features X (m, k), and the categories in their order."""
+class EncodedColumn(NamedTuple):
+    """EncodedColumn column: names (k,), features X (m, k), and the categories in their order."""
 
     names: tuple[str, ...]
     X: NDArray[np.float64]
@@ -34,7 +34,7 @@ def encode(
     gaps: NDArray[np.bool_],
     how: str,
     known: tuple[str, ...] | None,
-) -> Encoded:
+) -> EncodedColumn:
     """Return a column of words as numbers.
 
     Parameters
@@ -70,7 +70,7 @@ def encode(
         np.float64,
     )
     X[gaps] = np.nan
-    return Encoded(
+    return EncodedColumn(
         tuple(f"{name}={word}" for word in categories) if how == "one-hot" else (name,),
         X,
         categories,

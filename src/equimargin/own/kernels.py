@@ -80,7 +80,7 @@ def kernel(name: str) -> Callable[[K], K]:
     return enter
 
 
-def class_of(name: str) -> type[Kernel]:
+def kernel_class(name: str) -> type[Kernel]:
     """Return the class of a kernel by its name.
 
     Parameters
@@ -103,7 +103,7 @@ def class_of(name: str) -> type[Kernel]:
 
 def parameters_of(name: str) -> list[str]:
     """Return the names of the parameters of a kernel, which are the fields of its class."""
-    return [field.name for field in fields(class_of(name)) if field.name in PARAMETERS]
+    return [field.name for field in fields(kernel_class(name)) if field.name in PARAMETERS]
 
 
 def made(name: str, given: Mapping[str, Any]) -> Kernel:
@@ -159,7 +159,7 @@ def named_kernel(kernel: str | Kernel, X: Features, weights: Array | None, given
     """
     if isinstance(kernel, Kernel):
         return kernel
-    chosen, parameters = class_of(kernel), {**DEFAULTS, **given} if kernel not in KERNELS else dict(given)
+    chosen, parameters = kernel_class(kernel), {**DEFAULTS, **given} if kernel not in KERNELS else dict(given)
     if "gamma" in parameters_of(kernel) and isinstance(parameters.get("gamma"), str):
         parameters["gamma"] = _scaled(X, weights, parameters["gamma"])
     # The project's kernels pass over parameters that they do not have; user-defined ones refuse them.
