@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 
 from equimargin.data.bundled import BUNDLED
 from equimargin.data.words import DataError, number, one_line
-from equimargin.formulations.numeric.arguments import did_you_mean
 
 SVMLIGHT_LINE: Final = re.compile(rb"[-+.\deE]+\s+\S*:|[^,;]*(?<!\S)(?:qid|[-+]?\d+):[^,;]*$")
 """A number and then a colon, or a colon after an index where no delimiter of CSV is about: a first line with a fault still counts."""
@@ -93,6 +92,9 @@ def _bytes_of(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
+        # Imported here: it brings numba, and data are read without it.
+        from equimargin.formulations.numeric.arguments import did_you_mean
+
         near = did_you_mean(str(path), list(BUNDLED)) or f"; bundled are {', '.join(BUNDLED)}"
         raise DataError(f"{path}: there is no such file and no such bundled data set{near}") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL character
