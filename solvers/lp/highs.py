@@ -11,6 +11,7 @@ Source: Q. Huangfu, J. A. J. Hall, Parallelizing the dual revised simplex method
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,6 +128,7 @@ def run(program: Program, basis: Basis, raised: Flags, tolerance: float, max_ite
     import highspy as library
 
     highspy: Any = library
+    began = time.perf_counter()
     given = highspy.HighsLp()
     given.num_col_, given.num_row_ = len(program.costs), len(program.row_upper)
     given.col_cost_, given.col_lower_, given.col_upper_ = program.costs, program.lower, program.upper
@@ -135,7 +137,7 @@ def run(program: Program, basis: Basis, raised: Flags, tolerance: float, max_ite
     given.a_matrix_.start_, given.a_matrix_.index_ = program.starts.astype(np.int32), program.places.astype(np.int32)
     given.a_matrix_.value_ = program.entries
     highs = quiet_highs()
-    for option, setting in _options(tolerance, max_iter, seconds).items():
+    for option, setting in _options(tolerance, max_iter).items():
         highs.setOptionValue(option, setting)
     highs.passModel(given)
     status = highspy.HighsBasisStatus
@@ -145,11 +147,13 @@ def run(program: Program, basis: Basis, raised: Flags, tolerance: float, max_ite
     start.valid = True
     highs.setBasis(start)
     highs.HandleUserInterrupt = True
+    if seconds is not None:  # of which passing the problem and its basis has taken a part
+        highs.setOptionValue("time_limit", max(seconds - (time.perf_counter() - began), 0.0))
     interruptible(highs.run, highs.cancelSolve)
     return highs
 
 
-def _options(tolerance: float, max_iter: int | None, seconds: float | None) -> dict[str, Any]:
+def _options(tolerance: float, max_iter: int | None) -> dict[str, Any]:
     options: dict[str, Any] = {
         "threads": 1,
         "presolve": "off",
@@ -158,5 +162,4 @@ def _options(tolerance: float, max_iter: int | None, seconds: float | None) -> d
         "primal_feasibility_tolerance": tolerance,
         "dual_feasibility_tolerance": tolerance,
     }
-    limits = {"simplex_iteration_limit": max_iter, "time_limit": seconds}
-    return options | {name: limit for name, limit in limits.items() if limit is not None}
+    return options | ({} if max_iter is None else {"simplex_iteration_limit": max_iter})

@@ -50,6 +50,7 @@ def test_every_entry_of_the_table_can_be_called(modules: dict[str, Any]) -> None
     assert all(len(entry.tolerances) == 3 and entry.tolerances == tuple(sorted(entry.tolerances, reverse=True)) for entry in entries)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("small", "failure", "kept"),
     [

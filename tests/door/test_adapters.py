@@ -51,6 +51,7 @@ def judged(problem: Problem, solver: Solver) -> Any:
     return judge(problem.family, evidence, problem.scale, 1e-5).judgements[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "family"), [(name, family) for name, (_, families) in ADAPTED.items() for family in families])
 def test_each_is_right_on_drawn_problems(name: str, family: str) -> None:
     solver = ADAPTED[name][0]
@@ -265,6 +266,7 @@ def test_the_example_runs_and_finds_the_one_that_is_wrong(capsys: pytest.Capture
     assert "disagreeing: solver by SVC of another C" in " ".join(said.split())
 
 
+@pytest.mark.slow
 def test_check_solver_needs_nothing_of_the_tests() -> None:
     """With the base dependencies and hypothesis alone: the import of everything else that the tests have is refused."""
     code = """

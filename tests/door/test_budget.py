@@ -166,6 +166,7 @@ XOR = "np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.
 MANY = "(X := np.random.default_rng(0).normal(size=(600, 3))), np.where(X[:, 0] + X[:, 1] ** 2 > 1.0, 1.0, -1.0)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "least", "most"), [(XOR, 0.0, 0.0), (MANY, 0.1, MODULE.COMPILED_AT_ONCE)])
 def test_a_comparison_compiles_no_more_than_it_may_and_says_who_waits(data: str, least: float, most: float, tmp_path: Path) -> None:
     cold = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}

@@ -190,6 +190,7 @@ SKLEARNS = SVC(C=2.0)
 """An estimator, which is no solver."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOLVERS)
 def test_every_solver_conforms(name: str) -> None:
     check_solver(name)
@@ -199,10 +200,12 @@ def test_a_right_third_party_conforms() -> None:
     check_solver(Libsvm())
 
 
+@pytest.mark.slow
 def test_a_solver_that_a_loaded_machine_delays_conforms() -> None:
     check_solver(Delayed())
 
 
+@pytest.mark.slow
 def test_a_right_function_without_multipliers_conforms() -> None:
     """What is proven of it is by the multipliers of others."""
     right = Primal()
@@ -210,6 +213,7 @@ def test_a_right_function_without_multipliers_conforms() -> None:
     check_solver(right)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("solver", "words"),
     [
@@ -263,6 +267,7 @@ def test_the_command_says_what_it_finds(arguments: list[str], status: int, words
     assert words in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("argument", "status", "words"),
     [

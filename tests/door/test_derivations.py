@@ -105,6 +105,7 @@ def test_a_page_has_every_part(family: str) -> None:
     assert headings[-2:] == ["Conditions", "What is unique"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_an_example_prints_what_the_page_says(file: Path) -> None:
     found, _ = followed(file.stem)
@@ -127,6 +128,7 @@ def test_every_unknown_of_every_form_is_spoken_of(family: str) -> None:
             assert unknowns - spoken[entry.id] <= defined | {"w", "v", "g"}, entry.id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "ids", "always", "some"), LINES, ids=lambda value: value)
 def test_what_is_called_unique_is_unique(page: str, ids: str, always: str, some: str) -> None:
     unknowns = {id: {name for known in of_all(id) for name in known} for id in names(ids)}
@@ -158,6 +160,7 @@ def built() -> dict[str, str]:
     return dict(json.loads(said))
 
 
+@pytest.mark.slow
 def test_the_documentation_has_every_page_with_its_links_and_rows(built: dict[str, str]) -> None:
     assert set(built) == {file.name for file in FILES}
     plain = {page: text.replace("\\", "") for page, text in built.items()}

@@ -103,6 +103,7 @@ def test_methods_for_one_problem_end_at_one_score() -> None:
             assert seconds == sorted(seconds)
 
 
+@pytest.mark.slow
 def test_a_method_arrives_where_its_score_stays() -> None:
     module, _ = run("kernel_figures", absent=True)
     scores, optimum = [0.5, 0.9, 0.7, 0.8995, 0.9], 0.9

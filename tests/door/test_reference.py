@@ -43,6 +43,7 @@ def listed(subject: str) -> list[str]:
     return [line.split()[0] for line in python("-m", "equimargin", "list", subject).splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", PLACES)
 def test_what_is_listed_has_one_place(pages: dict[str, str], subject: str) -> None:
     places = re.findall(r"^\((\S+)\)=$", "\n".join(pages.values()), re.MULTILINE)
@@ -61,6 +62,7 @@ def test_every_link_has_its_sentence(pages: dict[str, str]) -> None:
         assert statement in re.sub(r"\W+", " ", pages["links.md"].replace("\\", "")), line
 
 
+@pytest.mark.slow
 def test_every_command_and_option_is_there(pages: dict[str, str]) -> None:
     commands = re.findall(r"^│ ([a-z-]+)  ", python("-m", "equimargin", "--help").partition(" Commands ")[2], re.MULTILINE)
     assert len(commands) > 8

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,6 +49,7 @@ def test_the_bias_of_a_soft_margin(x: list[tuple[int, int]], C: float, data: st.
     assert known.unique("b") == both_ways_cost(margins, y)
 
 
+@pytest.mark.slow
 @given(POINTS, COSTS, st.sampled_from([0.0, 0.5, 1.0]), st.data())
 def test_the_bias_of_regressions(x: list[tuple[int, int]], C: float, epsilon: float, data: st.DataObject) -> None:
     X, y = np.array(x, dtype=float), [float(data.draw(st.integers(-2, 2))) for _ in x]
@@ -66,6 +68,7 @@ def test_the_bias_of_regressions(x: list[tuple[int, int]], C: float, epsilon: fl
     assert within.unique("b") != flat
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 4), min_size=3, max_size=4), COSTS, st.data())
 def test_thresholds(x: list[int], C: float, data: st.DataObject) -> None:
     X, y = np.array(x, dtype=float)[:, None], np.array([2, *(data.draw(st.integers(0, 2)) for _ in x[1:])])

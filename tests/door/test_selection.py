@@ -317,6 +317,7 @@ def score(metric: str, y: Array, f: Array, qid: Any) -> float:
     return float(np.mean((f >= 0) == (y > 0))) if metric == "accuracy" else errors(f, y, metric)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "metric"),
     [

@@ -68,6 +68,7 @@ def test_every_form_conforms_and_every_mistake_is_refuted(id: str) -> None:
         assert f"{id} is worth" in str(present(refutation(id, EXAMPLES)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_SHIPPED)
 def test_every_solver_conforms(name: str) -> None:
     check_own_solver(SOLVERS[name], EXAMPLES)
@@ -80,6 +81,7 @@ def test_libsvm_has_the_multipliers_of_a_half_space_without_an_offset() -> None:
     assert present(found.worth).upper == pytest.approx(problem.optimum().upper, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", SHIPPED)
 def test_a_larger_problem_agrees_and_the_mistake_disagrees(id: str) -> None:
     family = FAMILIES[id]

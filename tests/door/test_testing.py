@@ -25,6 +25,7 @@ def own() -> Iterator[str]:
     del REGISTRY["svm.soft.hinge"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", list(PRINTED))
 def test_every_formulation_conforms(id: str) -> None:
     check_formulation(id)

@@ -109,6 +109,7 @@ def far_problems(draw: st.DrawFn, family: str) -> Problem | None:
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of overflow, which what comes of it is asked about here
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_solver_raises_on_what_is_made(family: str) -> None:

@@ -81,6 +81,7 @@ def call(path: Path, program: str = CALL, **environment: str) -> str:
     return answer.stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"])
 def test_a_changed_callee_is_never_served_from_the_cache(kernels: Path, tmp_path: Path, variable: str) -> None:
     chosen = tmp_path / "chosen"
@@ -258,6 +259,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_cache_is_written_anew(kernels: Path, tmp_path: Path, damage: str) -> None:
     home = str(tmp_path / "home")
@@ -337,6 +339,7 @@ def test_a_kernel_returns_no_named_tuple(kernel: ast.FunctionDef) -> None:
     assert named <= {"tuple", "int", "float", "bool", "Any", "Array", "np", "Index", "Block"}
 
 
+@pytest.mark.slow
 def test_an_interrupt_that_comes_while_a_kernel_runs_is_heard_after_it() -> None:
     """The sweeps of coordinate descent over listed pairs of linear features are one long kernel call after the other."""
     code = """

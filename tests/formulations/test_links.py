@@ -114,6 +114,7 @@ def map_errors(link: Equivalence, problem: Problem) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("link", EQUIVALENCES, ids=name)
 def test_optima_map_to_optima(link: Equivalence, kernel: str) -> None:
@@ -208,6 +209,7 @@ def test_strict_complementarity_fails() -> None:
     assert np.maximum(alpha, slack).min() <= 1e-4  # an interior point comes as near as the root of its accuracy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a", "b", "kernel"),
     [
@@ -277,6 +279,7 @@ def test_look_alikes_are_not_linked() -> None:
         links.path("nothing", "rvm.primal")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", [id for id, entry in PRINTED.items() if not entry.control])
 def test_a_swept_parameter_gives_the_values_of_fresh_problems(id: str) -> None:
     """One DPP problem, re-solved over C."""

@@ -62,6 +62,7 @@ def optimum(problem: MarginProblem) -> float:
     return solve(problem, tol=1e-10).value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.3)], ids=["linear", "rbf"])
 @pytest.mark.parametrize("hardest", [False, True], ids=["finite", "infinite"])
@@ -133,6 +134,7 @@ def test_a_penalised_bias_is_an_appended_column_of_ones() -> None:
     assert solution.decision_function(X) == pytest.approx(solve(appended, tol=1e-10).decision_function(appended.X), abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.3), polynomial()], ids=lambda kernel: kernel.name)
 def test_sparse_features_give_the_dense_optimum(kernel: Any) -> None:
     thin = np.where(RNG.random(X.shape) < 0.4, X, 0.0)

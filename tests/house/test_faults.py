@@ -14,6 +14,7 @@ def test_there_are_twenty_of_different_names() -> None:
     assert len({fault.name for fault in faults.FAULTS}) == len(faults.FAULTS) >= 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", faults.FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_changes_one_place_and_leaves_a_program(fault: faults.Fault) -> None:
     source = (ROOT / fault.file).read_text(encoding="utf-8")

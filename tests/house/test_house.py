@@ -66,6 +66,7 @@ def test_the_door_itself_loads_nothing() -> None:
     assert (answer.stdout, answer.stderr) == ("[]\n", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "imports",
     [

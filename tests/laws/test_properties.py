@@ -60,6 +60,7 @@ def test_right_answers_agree_on_any_data(family: str) -> None:
     check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", SOLVED)
 def test_a_solvers_word_is_true_at_any_scale(family: str) -> None:
     """Whatever it came to, its interval is not empty; and if it says that the accuracy was reached, it was."""
@@ -80,6 +81,7 @@ def test_a_solvers_word_is_true_at_any_scale(family: str) -> None:
     check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", SOLVED)
 def test_auto_reaches_the_accuracy_where_any_solver_does(family: str) -> None:
     """Also with columns in their own units, from 1e-2 to 1e6.
@@ -108,6 +110,7 @@ def test_the_strategies_name_what_they_know() -> None:
         find(margin_problems("svm"), lambda problem: True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_strategies_reach_their_nasty_branches(family: str) -> None:
     """Repeated points, rank-deficient Gram matrices, fewer points than dimensions, zero rows, one class or no pair, large scales."""

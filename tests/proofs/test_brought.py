@@ -71,6 +71,7 @@ def test_fractions_mean_what_they_say() -> None:
     assert str(as_it_is) == "-inf (no point is feasible)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_compare_agrees_and_the_control_disagrees(jobs: int) -> None:
     honest = compare(ocsvm(CLOUD), jobs=jobs)
@@ -128,16 +129,19 @@ def test_an_optimum_of_0_is_0(own: OwnFamily) -> None:
     assert "optimum 0, all digits proven" in str(compare(own({"end": -1.0})))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["primal", "dual", "negative", "dual_without_m"])
 def test_formulations_conform_and_the_control_is_refuted(name: str) -> None:
     check_formulation(f"test.ocsvm.{name}")
 
 
+@pytest.mark.slow
 def test_the_solver_conforms() -> None:
     check_solver("test.ocsvm.libsvm")
     assert main(["brought:test.ocsvm.libsvm"]) == 0
 
 
+@pytest.mark.slow
 def test_a_refutation_is_small_and_exact() -> None:
     found = present(refutation("test.ocsvm.dual_without_m"))
     assert found.data["X"].shape[0] == 2
@@ -627,6 +631,7 @@ def test_a_solver_says_which_data_it_does_not_take(own: OwnFamily) -> None:
         assert ("the end is below 0" in str(found)) is (end < 0)
 
 
+@pytest.mark.slow
 def test_the_first_solver_of_a_family_is_not_stopped_for_being_slow(own: OwnFamily, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it there would be no verdict; the second one is stopped."""
     module = sys.modules["equimargin.compare"]

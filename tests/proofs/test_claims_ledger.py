@@ -80,6 +80,7 @@ def test_no_drawn_instance_refutes_what_is_recorded_as_right(id: str, seed: int)
     assert known.right(known.draw(Random(seed)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", DIFFERENT)
 def test_a_printed_statement_in_the_place_of_the_right_one_fails(id: str) -> None:
     known = STATEMENTS[id]

@@ -76,6 +76,7 @@ def takes_no_differences(family: str) -> bool:
     return not family.startswith(("rank", "rvm"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("primal", "dual"), DUAL_OF.items())
 def test_the_derived_dual_is_the_declared_one(primal: str, dual: str) -> None:
     family = REGISTRY[primal].family

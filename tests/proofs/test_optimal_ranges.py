@@ -61,6 +61,7 @@ def test_linear_programs_have_the_ends_that_highs_finds(id: str) -> None:
                 assert in_floats(range_.high, np.inf) == pytest.approx(ends[1], abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", ["svm.soft.primal", "svm.soft.dual", "svr.l1.primal", "rank.l1.dual", "rank.l1.beta", "svm.l2.primal"])
 def test_an_optimum_of_a_backend_lies_within(id: str) -> None:
     for problem in drawn(problems(id.rpartition(".")[0]), 6, 4)[:4]:

@@ -122,6 +122,7 @@ def lost(printed: PrintedPath, t: int) -> frozenset[int]:
     return at_the_margin(printed, t) - printed.margins[t] - printed.margins[t - 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [all_pairs, two_levels, three_reduced_levels])
 def test_where_pairs_depend_one_reading_is_wrong_and_the_other_stops(make: Any) -> None:
     """Four pairs i, k > j, l have f_ij - f_il - f_kj + f_kl = 0: the fourth comes to the margin with the third."""

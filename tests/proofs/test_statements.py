@@ -98,6 +98,7 @@ def fails(right: Callable[[Any], bool], instance: Any) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", [id for id in STATEMENTS if id not in UNIVERSAL])
 def test_a_wrong_instance_is_noticed(id: str) -> None:
     known = STATEMENTS[id]
@@ -105,6 +106,7 @@ def test_a_wrong_instance_is_noticed(id: str) -> None:
     assert any(fails(known.right, other) for instance in instances for other in changed(instance))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", UNIVERSAL)
 def test_a_universal_statement_is_true_of_wrong_instances_too(id: str) -> None:
     """An entry of UNIVERSAL that is not universal hides what `test_a_wrong_instance_is_noticed` would say of it."""
@@ -153,6 +155,7 @@ def wrong_versions(right: Callable[[Any], bool]) -> Iterator[Callable[[Any], boo
         yield names[right.__name__]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", UNIVERSAL)
 def test_a_wrong_formula_of_a_universal_statement_is_noticed(id: str) -> None:
     known = STATEMENTS[id]

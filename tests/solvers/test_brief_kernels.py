@@ -292,6 +292,7 @@ ROUNDED: dict[str, tuple[Any, Arguments]] = {
 """Brief kernels that sum in any order when compiled."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BRIEF)
 def test_python_and_compiled_code_give_the_same_bits(name: str) -> None:
     kernel, arguments = BRIEF[name]

@@ -122,6 +122,7 @@ def compiled() -> None:
                     solve(problem, solver.name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOLVING)
 def test_a_time_limit_is_kept(name: str) -> None:
     """The point and the reason come back, and the point proves a finite interval; a run that still compiles a kernel is no measure."""
@@ -159,6 +160,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SOLVING if any(kind in name for kind in ("rbf", "pairs", "wide"))])
 def test_an_interrupt_is_heard(name: str) -> None:
     """Python's own KeyboardInterrupt comes out of `solve`, whatever native code is running; how long Python takes to end is not ours."""
@@ -247,6 +249,7 @@ def test_interrupted_work_is_asked_to_end() -> None:
     assert threading.active_count() == before
 
 
+@pytest.mark.slow
 def test_the_command_line_ends_in_a_sentence_and_130(tmp_path: Path) -> None:
     """Early, while it imports and reads, and late, while solvers are at work: one sentence, no traceback."""
     path = tmp_path / "noise.npz"
@@ -263,6 +266,7 @@ def test_the_command_line_ends_in_a_sentence_and_130(tmp_path: Path) -> None:
         assert seconds <= WITHIN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("backend", "pause"), [("CLARABEL", 9.0), ("SCS", 4.0), ("HIGHS", 4.0)])
 def test_a_backend_at_work_can_be_interrupted(backend: str, pause: float, tmp_path: Path) -> None:
     """Also SCS, which takes the signal for its own and only says that it was interrupted."""
@@ -356,6 +360,7 @@ def test_what_runs_in_the_background_goes_on(tmp_path: Path) -> None:
     assert "UNDECIDED: one declaration agrees" in out
 
 
+@pytest.mark.slow
 def test_the_tests_of_interrupts_pass_in_the_background() -> None:
     """`nohup make check &` is no reason to fail."""
     name = f"{Path(__file__).name}::test_an_interrupt_is_heard[smo rbf]"

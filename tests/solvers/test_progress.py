@@ -54,6 +54,7 @@ PROBLEMS: dict[str, Problem] = {
 CASES = [(name, solver) for name, problem in PROBLEMS.items() for solver in SOLVERS if SOLVERS[solver].refusal(problem) is None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "solver"), CASES)
 def test_a_gap_below_float64_ends_the_run(name: str, solver: str) -> None:
     """Within its iteration limit, SMO's being too large for a test: it took ten million pair steps for the linear kernel, at 4e-14."""
@@ -65,6 +66,7 @@ def test_a_gap_below_float64_ends_the_run(name: str, solver: str) -> None:
     assert found.interval.relative_width <= 1.1 * found.relative_gap + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "solver"), [case for case in CASES if case[1] not in ("linear_program", "homotopy")])
 def test_few_checks_follow_the_last_that_mattered(name: str, solver: str) -> None:
     """Column generation went on for hundreds of looks in which only rounding moved."""

@@ -303,6 +303,7 @@ def test_a_solver_from_outside_is_one_among_the_others(own: str) -> None:
     assert "svm.nobias" in CliRunner().invoke(app, ["show", own]).output
 
 
+@pytest.mark.slow
 def test_other_processes_import_the_module_of_a_solver_or_say_that_they_cannot() -> None:
     """What is entered by a module on the path is found there.
 

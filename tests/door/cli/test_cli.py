@@ -496,6 +496,7 @@ def test_kernels_of_the_command_line_are_those_of_the_estimators(name: str) -> N
     assert kernel_of(name, None, None, None, data) == MarginClassifier(kernel=name)._kernel(data.X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [("list", "data"), ("--help",), ("--version",), ("show", "svm.soft"), ("compare", "--explain")],

@@ -69,6 +69,7 @@ def test_folds_choose_a_lambda_of_the_path(arguments: list[str], metric: str, tm
     assert chosen["C"] == pytest.approx(1 / chosen["lam"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "family", "metric"),
     [
@@ -236,6 +237,7 @@ def test_a_path_of_one_breakpoint_is_drawn_as_points(kernel: str, tmp_path: Path
     assert coloured[len(coloured) // 2 :].sum() > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

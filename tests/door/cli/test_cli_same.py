@@ -68,6 +68,7 @@ def test_two_functions_of_a_file_are_equal(own: str) -> None:
     assert "B is the Lagrangian dual of A" in output
 
 
+@pytest.mark.slow
 def test_two_functions_that_differ_exit_one_and_are_written(own: str, tmp_path: Path) -> None:
     file = tmp_path / "found.json"
     status, output = run("same", f"{own}:least", f"{own}:wrong", "--data", f"{own}:data", "--json", str(file))
@@ -79,6 +80,7 @@ def test_two_functions_that_differ_exit_one_and_are_written(own: str, tmp_path: 
     assert lines.stdout.split() == record["optima"]
 
 
+@pytest.mark.slow
 def test_refute_without_weights_and_with_distinct_points_prints_such_an_instance() -> None:
     status, output = run(
         "refute",
@@ -144,6 +146,7 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(own: str, arguments: list
     assert "Traceback" not in output
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hearing")
 def test_an_interrupt_exits_130_with_a_sentence(own: str) -> None:
     command = [sys.executable, "-m", "equimargin", "same", "rank.l1.primal", "rank.l1.dual", "--draws", "200", "--examples", "10000"]
@@ -173,6 +176,7 @@ main()
 """The command with an interrupt that comes in a callback of Python's garbage collector, where every error is ignored."""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hearing")
 def test_an_interrupt_in_a_callback_of_the_collector_is_not_lost(own: str) -> None:
     found = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, env=HERE, timeout=120)
@@ -223,6 +227,7 @@ def test_the_relations_of_a_family_are_suggested(control: bool, tmp_path: Path, 
         assert f"# {family}.primal and {family}.halved: nothing to suggest, DIFFERENT; {refute}" in output
 
 
+@pytest.mark.slow
 def test_same_has_the_forms_of_refute_and_suggest(own: str) -> None:
     pair = (f"{own}:least", f"{own}:wrong", "--data", f"{own}:data", "--examples", "5")
     assert run("same", *pair, "--counterexample") == run("refute", *pair)
@@ -236,6 +241,7 @@ def test_same_of_one_formulation_asks_for_another() -> None:
     assert "svm.soft.dual is one problem; name the one to compare it with, or the family svm.soft" in output
 
 
+@pytest.mark.slow
 def test_suggestions_keep_their_time_and_name_families_that_are_meant(own: str) -> None:
     status, output = run("suggest", "quantile", "--time-limit", "1e-9")
     assert (status, output.splitlines()) == (

@@ -120,6 +120,7 @@ def piped(command: str, folder: Path, text: str) -> subprocess.CompletedProcess[
     return subprocess.run(["bash", "-c", command], cwd=folder, env=environment, input=text, capture_output=True, text=True, timeout=HANG)
 
 
+@pytest.mark.slow
 def test_a_pipe_at_both_ends(tmp_path: Path) -> None:
     """Lines alone, the first proof among them as soon as it is there; the record may take the place of the page."""
     answer = piped(f"$compare - {' '.join(FEW)} | cat", tmp_path, flowers(sep="\t"))
@@ -183,6 +184,7 @@ def test_ctrl_c_drops_nothing_that_the_terminal_has_not_shown_yet(tmp_path: Path
     assert (terminal.output.count("x"), terminal.output.endswith("end\r\n")) == (10_000, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [80, 40])
 def test_a_page_of_all_families_fits_the_terminal(columns: int, tmp_path: Path) -> None:
     (tmp_path / "flowers.csv").write_text(flowers())
@@ -197,6 +199,7 @@ def test_a_page_of_all_families_fits_the_terminal(columns: int, tmp_path: Path) 
     assert not re.search(r"(?m)^ *s\b|[✓≈✗]$| -$", screen)  # no unit and no mark is torn from what it belongs to
 
 
+@pytest.mark.slow
 def test_a_terminal_says_that_code_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     chosen = ("--family", "svm.nobias", "--solver", "CLARABEL", "--solver", "coordinate_descent")
@@ -234,6 +237,7 @@ def test_ctrl_c_leaves_the_page_and_files_that_are_whole(tmp_path: Path) -> None
     assert not [path for path in tmp_path.rglob("*") if "part" in path.name]
 
 
+@pytest.mark.slow
 def test_the_total_time_ends_it_with_what_there_is(tmp_path: Path) -> None:
     (tmp_path / "hard.csv").write_text(hard_ranking())
     status, screen = seen(tmp_path, "hard.csv", "--task", "ranking", "--patient", "--total-time", "5", "--json", "out.json")
@@ -246,6 +250,7 @@ def test_the_total_time_ends_it_with_what_there_is(tmp_path: Path) -> None:
     assert (record["interrupted"], record["stopped"]) == (True, "the total time of 5 s is over")
 
 
+@pytest.mark.slow
 def test_an_output_that_cannot_be_written_is_said_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "flowers.csv").write_text(flowers())
     (tmp_path / "locked").mkdir()

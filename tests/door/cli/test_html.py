@@ -273,6 +273,7 @@ def test_it_is_opened_before_the_work_and_written_with_what_there_is(tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
+@pytest.mark.slow
 def test_it_goes_to_a_pipe_of_any_encoding() -> None:
     command = [sys.executable, "-m", "equimargin", "compare", "xor", *CHOSEN, "--html", "-"]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "ascii"}

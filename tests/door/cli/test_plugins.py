@@ -48,6 +48,7 @@ def run(tmp_path: Path) -> Run:
     return command
 
 
+@pytest.mark.slow
 def test_a_family_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: Path) -> None:
     data = {"X": [[1.0, 0.0], [2.0, 1.0], [0.5, 2.0]], "nu": 0.5}
     (tmp_path / "data.json").write_text(json.dumps(data), encoding="utf-8")
@@ -72,6 +73,7 @@ ctypes.CDLL(None).puts(b"a banner by C, which is flushed at the end")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_nothing_but_the_record_goes_to_standard_output(run: Run, tmp_path: Path, jobs: str) -> None:
     (tmp_path / "noisy.py").write_text(NOISY, encoding="utf-8")
@@ -100,6 +102,7 @@ def printing(d):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["-", "out.json"])
 def test_what_a_plug_in_prints_goes_to_standard_error(run: Run, tmp_path: Path, file: str) -> None:
     (tmp_path / "printing.py").write_text(PRINTING, encoding="utf-8")
@@ -127,6 +130,7 @@ def test_data_are_drawn(run: Run) -> None:
     assert found.returncode == 0, found.stdout + found.stderr
 
 
+@pytest.mark.slow
 def test_lists_say_where_things_come_from(run: Run) -> None:
     assert "[--plugin brought]" in run("list", "families", "--plugin", "brought").stdout
     solvers = run("list", "solvers", "--plugin", "brought").stdout
@@ -145,6 +149,7 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
     assert "LaTeX" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -209,6 +214,7 @@ stated("own_rooted", rooted, value=lambda value, d: math.sqrt(float(value)))
 """Families whose data have a = (0, 3)."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "proved"),
     [
@@ -240,6 +246,7 @@ def test_a_family_without_a_certificate_says_why(run: Run, tmp_path: Path) -> No
     assert list((tmp_path / "proofs").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_what_a_value_map_computes_in_floats_is_not_called_proven(run: Run, tmp_path: Path) -> None:
     """Neither on the line of the family nor in the wide table, and the record says so, too."""
     (tmp_path / "programs.py").write_text(PROGRAMS, encoding="utf-8")
@@ -281,6 +288,7 @@ class Both(Kernel):
 """A plug-in that enters a kernel."""
 
 
+@pytest.mark.slow
 def test_a_kernel_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: Path) -> None:
     """It is listed, shown, recorded and followed along its path.
 

@@ -73,6 +73,7 @@ def test_levels_are_those_of_an_ordinal_regression_of_two_levels_or_more(words: 
         load(path, task="ordinal")
 
 
+@pytest.mark.slow
 def test_a_file_of_levels_is_compared(words: Path) -> None:
     result = RUN.invoke(app, ["compare", str(words), "--levels", "poor, fair, good", "-C", "2"])
     assert result.exit_code == 0, result.output

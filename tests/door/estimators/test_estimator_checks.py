@@ -92,6 +92,7 @@ def test_the_checks_pass_with_probabilities_but_for_what_these_do_not_promise(es
     check(estimator)
 
 
+@pytest.mark.slow
 def test_the_check_of_arrays_of_other_kinds_passes() -> None:
     """scikit-learn skips it unless the variable is set before SciPy is imported."""
     code = (

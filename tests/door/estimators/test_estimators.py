@@ -75,6 +75,7 @@ def routing() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel", [{"kernel": "linear"}, {"kernel": "rbf"}, {"kernel": "rbf", "gamma": "auto"}, {"kernel": "poly", "coef0": 1.0, "degree": 2}]
 )

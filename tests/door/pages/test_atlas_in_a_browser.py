@@ -75,6 +75,7 @@ PAGES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (1280, "dark")])
 def test_a_page_fits_and_can_be_used_by_everybody(browser: Browser, atlas: Path, page: str, width: int, scheme: str) -> None:
@@ -84,6 +85,7 @@ def test_a_page_fits_and_can_be_used_by_everybody(browser: Browser, atlas: Path,
     assert [message for message in browser.said() if "certificates.js" not in message] == []  # modules need a server
 
 
+@pytest.mark.slow
 def test_every_page_fits_a_narrow_screen(browser: Browser, atlas: Path) -> None:
     pages = sorted(atlas.rglob("*.html"))
     assert len(pages) > 150

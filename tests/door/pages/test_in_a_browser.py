@@ -94,6 +94,7 @@ def sorted_by(browser: Browser) -> list[list[str]]:
     return list(browser.run("return [...document.querySelectorAll('th[aria-sort]')].map((h) => [h.textContent, h.ariaSort])"))
 
 
+@pytest.mark.slow
 def test_a_click_sorts_by_a_column_and_another_turns_it_round(browser: Browser, pages: dict[str, Path]) -> None:
     browser.open(pages["controls"])
     browser.run("[...document.querySelectorAll('table.sortable')].at(-1).tBodies[0].rows[0].cells[8].dataset.key = ''")
@@ -134,6 +135,7 @@ def test_the_keyboard_sorts_as_well(browser: Browser, pages: dict[str, Path], ke
     assert browser.run("return document.activeElement === arguments[0]", head)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_the_tab_key_goes_through_the_page_in_its_order(browser: Browser, pages: dict[str, Path], name: str) -> None:
     browser.open(pages[name])
@@ -162,6 +164,7 @@ def test_nothing_is_loaded_and_the_console_is_silent(browser: Browser, pages: di
     assert browser.said() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [320, 400, 768, 1280])
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_never_scrolls_sideways_but_its_boxes_do(browser: Browser, pages: dict[str, Path], name: str, width: int) -> None:

@@ -67,6 +67,7 @@ def here(values: str) -> list[Any]:
     return [part(0, 1, values)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("parts", [1, 2, 7])
 def test_workers_find_the_bits_of_this_process(client: Any, parts: int, loss: Any) -> None:
@@ -79,6 +80,7 @@ def test_workers_find_the_bits_of_this_process(client: Any, parts: int, loss: An
     assert bits(there) == bits(solve(ranking(here("X"), here("relevances"), here("qid"), 1e-3, loss)))
 
 
+@pytest.mark.slow
 def test_more_partitions_than_one_task_adds_up(client: Any) -> None:
     there = solve(classification(delayed(20, "X"), delayed(20, "y"), 0.1, client=client))
     assert bits(there) == bits(solve(classification(here("X"), here("y"), 0.1)))
@@ -98,6 +100,7 @@ def killing(asked: Callable[..., Any], at: int, victims: list[int]) -> Callable[
     return ask
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_lost_workers_cost_time_only(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # a cluster of its own: where a machine is too busy to start another worker, other tests keep

@@ -243,6 +243,7 @@ def test_solvers_are_asked_first_and_every_answer_is_judged_as_it_comes() -> Non
     )
 
 
+@pytest.mark.slow
 def test_parallel_answers_are_those_of_one_process() -> None:
     problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
     one, two = (run(problem, solvers=["CLARABEL", "smo"], jobs=jobs) for jobs in (1, 2))
@@ -436,6 +437,7 @@ def test_a_limit_must_be_positive(option: str) -> None:
 # In a terminal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [80, 40])
 def test_a_terminal_is_filled_and_not_overfilled(columns: int) -> None:
     terminal = Terminal("compare", "xor", *QUADRATIC, "--family", "svm.soft", columns=columns)
@@ -464,6 +466,7 @@ def test_ctrl_c_prints_and_writes_what_there_is(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".equimargin-*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("jobs", "sent", "ignored"),
     [
@@ -507,6 +510,7 @@ def test_in_a_pipe_lines_come_while_it_works_and_an_interrupt_ends_it(
     assert 0 < len(record["answers"]) < record["planned"]
 
 
+@pytest.mark.slow
 def test_processes_leave_nothing_behind_once_the_time_is_over(tmp_path: Path) -> None:
     data = tmp_path / "hard.csv"
     data.write_text(hard_ranking())

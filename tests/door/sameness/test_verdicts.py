@@ -31,6 +31,7 @@ FEW: dict[str, Any] = {"draws": 3, "examples": 5}
 """Instances for a test of every day; the campaign takes more."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if pair.verdict != "DIFFERENT"])
 def test_what_is_equal_is_never_told_apart(name: str) -> None:
     """EQUAL with reasons that an independent judge replays.
@@ -46,6 +47,7 @@ def test_what_is_equal_is_never_told_apart(name: str) -> None:
             assert_replays(each.reason, first.program, second.program, first.opposite != second.opposite)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["soft and twice its objective", "nu-SVC and soft at C = nu", "Crammer-Singer and half the cost"])
 def test_what_differs_is_told_apart_and_its_lines_compute_both_optima(name: str) -> None:
     pair = PAIRS[name]
@@ -60,6 +62,7 @@ def test_what_differs_is_told_apart_and_its_lines_compute_both_optima(name: str)
     assert [Fraction(line) for line in printed.getvalue().split()] == list(different.values)
 
 
+@pytest.mark.slow
 def test_the_lines_of_a_formulation_compute_both_optima() -> None:
     found = refute("svm.soft.dual", "svm.soft.dual.as_printed", examples=60)
     different = present(found.difference)
@@ -149,6 +152,7 @@ def test_a_ratio_of_all_optima_is_said() -> None:
     assert any(reason.startswith("B is 2 times A") for reason in found.reasons)
 
 
+@pytest.mark.slow
 def test_refute_of_the_reduced_graph_finds_a_problem_that_costs_something() -> None:
     """Edges have the weights of their queries: with weights of 0 both optima are 0."""
     found = present(refute("rank.l1.primal", "rank.reduced", examples=200).difference)
@@ -245,6 +249,7 @@ def test_a_function_that_fails_leaves_its_instances_undecided_and_says_why() -> 
         same(soft, lambda d: 1, CLASSES, **FEW)
 
 
+@pytest.mark.slow
 def test_a_formulation_that_is_stated_for_other_kernels_is_compared_on_such_a_kernel() -> None:
     for wrong, right in (("rank.differences.dual", "rank.l1.dual"), ("rank.onenorm.differences", "rank.onenorm.dual")):
         found = refute(wrong, right, examples=60)
@@ -334,6 +339,7 @@ def test_a_question_without_data_or_names_is_refused(a: Any, b: Any, data: Any, 
             same(a, b, data, **FEW)
 
 
+@pytest.mark.slow
 def test_a_family_that_somebody_brings_is_asked_by_its_ids_and_has_its_own_data() -> None:
     try:
         mine = family("same_mine", data=CLASSES)

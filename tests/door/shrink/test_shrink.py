@@ -203,6 +203,7 @@ def test_a_solver_that_raises_does_so_on_one_number(plugin: Path, tmp_path: Path
     assert "ZeroDivisionError" in ran(small.python, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_slow_answer_stays_as_slow(plugin: Path) -> None:
     rng = np.random.default_rng(3)
     problem = classification(rng.normal(size=(12, 2)), np.resize([1.0, -1.0], 12))

@@ -63,6 +63,7 @@ def test_processes_find_what_this_one_finds(tmp_path: Path) -> None:
     assert rows(tmp_path / "there.sqlite", asked, of_joblib(2)) == rows(tmp_path / "here.sqlite", asked, local())
 
 
+@pytest.mark.slow
 def test_an_answer_that_takes_its_process_down_takes_no_other_with_it(
     tmp_path: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,6 +73,7 @@ def test_an_answer_that_takes_its_process_down_takes_no_other_with_it(
     assert {row["reason"] for row in found if not row["ok"]} == {"the process that was at work on it died, 2 times"}
 
 
+@pytest.mark.slow
 def test_a_limit_of_memory_that_ends_a_process_does_not_end_the_study(
     tmp_path: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,6 +87,7 @@ def test_a_limit_of_memory_that_ends_a_process_does_not_end_the_study(
     assert "1 of 1 answers: 0 solved, 1 failed, 0 skipped" in result.output
 
 
+@pytest.mark.slow
 def test_a_cluster_finds_what_this_process_finds(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="dask and distributed are not installed")
     asked = of_iris("CLARABEL")

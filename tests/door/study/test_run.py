@@ -291,6 +291,7 @@ def table(plan: Path) -> list[dict[str, Any]]:
     return [{name: value for name, value in row.items() if name not in TIMES} for row in rows]
 
 
+@pytest.mark.slow
 def test_a_killed_study_ends_as_one_that_was_not(planned: Callable[[str], Path]) -> None:
     killed, whole = planned("killed"), planned("whole")
     file = killed.with_suffix(".sqlite")

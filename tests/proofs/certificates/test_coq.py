@@ -114,6 +114,7 @@ def test_a_rejected_certificate_becomes_no_theorem(tmp_path: Path) -> None:
     assert not (tmp_path / "wrong.v").exists()
 
 
+@pytest.mark.slow
 @NEEDS_COQ
 def test_coq_proves_what_it_covers_and_says_what_it_does_not(tmp_path: Path) -> None:
     proved = {"soft": SOFT, "tube": TUBE, "cubic": CUBIC, "weighted": WEIGHTED, "ray": WITHOUT_POINT}
@@ -132,6 +133,7 @@ def test_coq_proves_what_it_covers_and_says_what_it_does_not(tmp_path: Path) -> 
     assert f"path.json: NOT PROVED: the checker that is proved in Coq does not accept it, or does not read it: {coq.COVERED}" in said
 
 
+@pytest.mark.slow
 @NEEDS_COQ
 def test_coq_itself_refuses_an_interval_without_the_optimum(tmp_path: Path) -> None:
     upper = SOFT["claim"]["upper"]
@@ -164,6 +166,7 @@ SAYS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "status", "sentence"), SAYS)
 def test_verify_says_what_the_program_answers(program: Path, tmp_path: Path, command: str, status: int, sentence: str) -> None:
     program.write_text(f"#!/bin/sh\n{command}\n", encoding="ascii")
@@ -194,6 +197,7 @@ def test_without_ocaml_a_sentence_says_what_to_install(program: Path, tmp_path: 
     assert main() == 2
 
 
+@pytest.mark.slow
 @BOTH
 def test_the_extracted_program_answers_as_the_checker_in_python_does(tmp_path: Path) -> None:
     built, rng = coq.build(), np.random.default_rng(0)

@@ -164,6 +164,7 @@ def public(name: str) -> MarginProblem:
     return ranking(points.X, points.y, kernel=rbf(1 / points.X.shape[1]))
 
 
+@pytest.mark.slow
 @needs_shared
 @pytest.mark.parametrize(("name", "pairs"), [("Mixtures", 10_000), ("Auto", 18_711), ("mq2008", 499)])
 def test_public_data_have_certified_paths(name: str, pairs: int) -> None:

@@ -83,6 +83,7 @@ def test_all_pairs_of_a_family_have_a_reason_that_an_independent_judge_replays(f
             assert_replays(reason, known[a].program, known[b].program, known[a].opposite != known[b].opposite)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @settings(max_examples=8, deadline=None, suppress_health_check=SLOW)
 @given(st.data())
@@ -178,6 +179,7 @@ def dualised(arrays: Arrays, draw: Any) -> Arrays:
     return {"P": P, "q": q, "A": A, "b": -arrays["q"], "G": G, "h": np.zeros(r, dtype=np.int64), "c": -arrays["c"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [permuted, scaled, with_slack, dualised])
 @settings(max_examples=25, deadline=None, suppress_health_check=SLOW)
 @given(arrays=programs(), data=st.data())
@@ -187,6 +189,7 @@ def test_a_program_in_other_words_has_a_reason(change: Callable[[Arrays, Any], A
     assert_replays(reason, one, other, change is dualised)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
 @given(arrays=programs(), data=st.data())
 def test_a_program_with_one_number_changed_so_that_its_optimum_moves_has_none(arrays: Arrays, data: Any) -> None:

@@ -57,6 +57,7 @@ def test_a_fold_of_a_tube_leaves_out_both_rows_of_a_point() -> None:
     assert_same_optimum(solution, regression(X[20:], TARGETS[20:], 2.0, 0.1, rbf(0.5), sample_weight=weights[20:]))
 
 
+@pytest.mark.slow
 def test_larger_problems_share_their_working_sets() -> None:
     """More points than one working set."""
     Z = RNG.normal(size=(2300, 4))

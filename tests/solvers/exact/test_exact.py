@@ -191,6 +191,7 @@ def test_an_interval_that_misses_the_optimum_is_seen() -> None:
 # Wherever it starts.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "family", ["svm.soft", "svm.l2", "svm.hard", "svm.nobias", "svr.l1", "svr.hard", "rank.l1", "rank.l2", "rank.hard"]
 )

@@ -29,6 +29,7 @@ def anywhere(program: Program, seed: int) -> FloatSolution:
     return FloatSolution(rng.normal(size=n), rng.normal(size=m), rng.random(r), rng.random(r))
 
 
+@pytest.mark.slow
 @given(programs(), st.integers(0, 99))
 @settings(max_examples=150)
 def test_from_any_face_pivots_end_in_the_optimum_or_in_a_ray(program: Program, seed: int) -> None:
@@ -50,6 +51,7 @@ def meeting(n: int, noise: float) -> Program:
     return program_from_arrays(None, -G.sum(axis=0), G=G, h=G.sum(axis=1) + noise * rng.integers(-2, 3, 2 * n))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [1e-15, 1e-13, 1e-11])
 def test_rows_that_meet_in_one_point_but_for_a_rounding_take_pivots(noise: float) -> None:
     """Mending all wrong rows at once goes round in circles there."""

@@ -29,6 +29,7 @@ from oracles.program_conditions import holds, inner, unfolded
 small = st.integers(-3, 3)
 
 
+@pytest.mark.slow
 @given(programs())
 @settings(max_examples=300)
 def test_every_program_is_decided_and_what_it_carries_proves_it(program: Program) -> None:

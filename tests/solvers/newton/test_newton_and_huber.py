@@ -205,6 +205,7 @@ def test_limits_return_the_best_point_and_a_reason(method: Method) -> None:
     assert unreachable.interval.relative_width < method.narrowest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["svm.l2", "svm.nobias_l2", "svr.l2", "rank.l2", "svm.soft", "svm.nobias", "svr.l1", "rank.l1"])
 def test_any_small_problem(family: str) -> None:
     """Degenerate data at moderate scales, with every kernel: the optimum is reached."""

@@ -66,6 +66,7 @@ def point(path: OneNormPath, lam: float) -> OneNormPoint:
     return as_a(OneNormPoint, path.at(lam).point)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(200))
 def test_every_piece_is_optimal(seed: int) -> None:
     problem = instance(seed)
@@ -139,6 +140,7 @@ def test_the_last_piece_is_optimal_far_below_its_upper_end() -> None:
     assert path.at(lam).value * lam == pytest.approx(optimum(problem, lam), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_looks_at_those_near_their_ends_see_what_looks_at_all_see(seed: int) -> None:
     """A function wanders; first rows that are met, least rests and misplaced rows against plain sums over all rows."""
@@ -215,6 +217,7 @@ def test_a_path_decides_as_its_solutions_do() -> None:
             np.testing.assert_allclose(path.decision_function(points, lam), path.at(lam).decision_function(points), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_factors_of_a_changing_matrix() -> None:
     """Rows and columns come and go; the factors stay those of the matrix."""
     rng, factors, M = np.random.default_rng(0), empty(25), np.zeros((0, 0))

@@ -65,6 +65,7 @@ def scattered(n: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 # Against others.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", nightly.KINDS)
 def test_other_solvers_agree_at_every_breakpoint(kind: str) -> None:
     """Proven intervals of the path's point and of coordinate descent's or SMO's have a number in common, and both are narrow."""
@@ -114,6 +115,7 @@ def test_the_answer_anywhere_is_the_optimum() -> None:
 # Against the nightly judge.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", nightly.KINDS)
 def test_nasty_paths_hold_what_they_say(kind: str) -> None:
     """No gap above 1e-8 in extended precision, no early stop without an excuse."""
@@ -157,6 +159,7 @@ def test_near_lambda_0_the_judge_is_exact() -> None:
 # What it claims.
 
 
+@pytest.mark.slow
 def test_claims_hold_against_exact_optima() -> None:
     """Offsets up to 1e7, columns of any scale: every `gaps`, `midpoint_gaps` and `at` within ten times the claim and 1e-12."""
     lines: list[str] = []
@@ -179,6 +182,7 @@ def test_the_campaign_sees_a_false_claim(monkeypatch: pytest.MonkeyPatch) -> Non
     assert any("above the optimum" in line and "breakpoint at" in line for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classification", "regression", "ranking", "wide", "sparse", "precomputed"])
 def test_an_offset_of_all_points_changes_no_answer(kind: str) -> None:
     """A linear kernel 4e6 away from 0: the same lambdas, and what `at` returns is as good as it says."""
