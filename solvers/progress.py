@@ -29,6 +29,8 @@ ROUNDED_GAP = 1e-12
 """Relative gap that sums of thousands of rounded terms hardly tell from 0: below it only a gap that halves is progress."""
 WORK_BETWEEN_CLOCKS = 10_000_000
 """Multiplications of a compiled loop, about 10 ms, after which it comes back: inside it neither the clock nor an interrupt is noticed."""
+BELIEVED = 1e-6
+"""Proven relative gap up to which a smaller gap of float64 is believed; its bounds on rounding are larger than rounding is."""
 VALUE_ROUNDING = 1e-15
 """Relative rise of a value that is no more than its own rounding."""
 
@@ -76,8 +78,8 @@ class Judge:
         self.iterations = iterations
         self.primal, self.dual = primal, dual
         self.gap = relative_gap(primal, dual, self.problem.scale) if self.problem.convex else np.inf
-        if self.gap <= self.limits.tol and self._cancels:  # the gap is then computed a second time, as the solution will compute it
-            self.gap = max(self.gap, self._found(point, Status.OPTIMAL).relative_gap)
+        if self.gap <= self.limits.tol and self._cancels:
+            self.gap = self._second_gap(point)
         self._record.note(point, primal, dual, self.gap, moved)
         self._judge(point)
         return self.status is not None
@@ -92,6 +94,15 @@ class Judge:
 
     def _found(self, point: CanonicalPoint, status: Status) -> Solution:
         return Solution(self.problem, self.solver, point, status, self.reason, self.iterations, self.seconds)
+
+    def _second_gap(self, point: CanonicalPoint) -> float:
+        """Return the gap as the solution will compute it, or the proven one where that is far from it.
+
+        Where both values are rounding, their difference may be 0 by chance.
+        """
+        found = self._found(point, Status.OPTIMAL)
+        proven = relative_gap(found.upper, found.lower, self.problem.scale)
+        return max(self.gap, found.relative_gap, proven if proven > max(self.limits.tol, BELIEVED) else 0.0)
 
     @cached_property
     def _cancels(self) -> bool:

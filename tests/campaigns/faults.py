@@ -60,6 +60,13 @@ FAULTS = (
         "v * (self.first_equal == np.arange(self.m))",
         ("bounds",),
     ),
+    Fault(
+        "a gap that is rounding is believed",
+        "solvers/progress.py",
+        "proven if proven > max(self.limits.tol, BELIEVED) else 0.0",
+        "0.0",
+        ("regressions",),
+    ),
     Fault("half the exponent", "formulations/kernels/kernel.py", "K *= 2.0", "K *= 1.0", ("bounds",)),
     Fault(
         "the rounding of a power",

@@ -157,3 +157,12 @@ def test_clarabel_takes_shorter_steps_where_it_makes_no_progress() -> None:
     answer = solve_declaration(declare("svm.l2.dual", problem))
     assert answer.status is Status.OPTIMAL
     assert answer.value == pytest.approx(solve(problem, tol=1e-10).value, rel=1e-7)
+
+
+def test_a_gap_that_is_rounding_is_no_accuracy() -> None:
+    """K of 8e17 left dual values of 49 above primal ones of 7; the gap counted as 0."""
+    X, y = [[0.0]] * 5 + [[30000.0], [20000.0]], [1, 1, 1, -1, 1, 1, -1]
+    problem = classification(X, y, 1.0, polynomial(2, 1.0, 0.0), "squared_hinge", bias=False)
+    found = solve(problem, "tron", tol=1e-6)
+    assert found.upper - found.lower > 1
+    assert found.status is not Status.OPTIMAL
