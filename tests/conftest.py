@@ -1,5 +1,6 @@
 """Before any test: one thread a process, and the hypothesis profile; and for tests of interrupts, a process that hears them."""
 
+import faulthandler
 import os
 import signal
 from collections.abc import Iterator
@@ -11,6 +12,9 @@ for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when
 
 import pytest
 from hypothesis import Phase, settings
+
+LONGEST_END = 120
+"""Seconds that a process of tests may take to end after its last test."""
 
 collect_ignore = ["brought.py"]  # has no doctest, and a second import of it would enter its families twice
 # Campaigns whose packages are extras have no doctest either, and cannot be imported without them.
@@ -34,3 +38,12 @@ def hearing() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+def pytest_unconfigure() -> None:
+    """Set a limit to the end of a process of tests, after which it shows the stacks of all threads.
+
+    pytest's own limit is of tests; a thread or a child that does not end would be waited for
+    without one.
+    """
+    faulthandler.dump_traceback_later(LONGEST_END, exit=True)
