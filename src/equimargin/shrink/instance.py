@@ -15,7 +15,7 @@ from equimargin.formulations import Kernel, MarginProblem, OneNormProblem
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
-from equimargin.own.kernels import class_of
+from equimargin.own.kernels import kernel_class
 from equimargin.proofs.families import OwnProblem
 from equimargin.proofs.families.family import FAMILIES
 from equimargin.sameness.reproduction import Code
@@ -331,6 +331,6 @@ def _read(value: Any) -> Any:
             raise ValueError(f"an array of {value['dtype']} holds no numbers")
         return np.array(_read(value["array"]), dtype=value["dtype"]).reshape(value["shape"])
     if "kernel" in value:
-        kind = class_of(value["kernel"])
+        kind = kernel_class(value["kernel"])
         return kind(**_read(value["given"]))
     return dict(zip(value["names"], _read(value["values"]), strict=True))
