@@ -33,14 +33,14 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.numeric.jit import _timed, seconds_at_work, seconds_of_compiling
+from equimargin.formulations.numeric.jit import _timed, compiled_at_once, seconds_at_work, seconds_of_compiling
 from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
 from equimargin.solvers.backends.solve import Answer
 from equimargin.solvers.dual import coordinate_descent, smo
 from equimargin.solvers.dual import newton_on_face as face
 from equimargin.solvers.interrupt import interruptible, is_work_left, unheard
 from equimargin.testing import sample_problem
-from places import HANG, ROOT
+from places import ALL_TESTS, HANG, ROOT
 
 SOURCE = ROOT / "src"
 WITHIN = 1.0
@@ -117,9 +117,10 @@ def compiled() -> None:
     for family in ("svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "rank.l1", "rank.l2"):
         for kernel in (linear(), rbf(0.4)):
             problem = sample_problem(family, kernel)
-            for solver in SOLVERS.values():
-                if solver.refusal(problem) is None:
-                    solve(problem, solver.name)
+            with compiled_at_once():
+                for solver in SOLVERS.values():
+                    if solver.refusal(problem) is None:
+                        solve(problem, solver.name)
 
 
 @pytest.mark.slow
@@ -366,7 +367,7 @@ def test_the_tests_of_interrupts_pass_in_the_background() -> None:
     name = f"{Path(__file__).name}::test_an_interrupt_is_heard[smo rbf]"
     code = (
         "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-        f"sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', {name!r}, 'test_interrupts.py::test_interrupted_work_is_asked_to_end']))"
+        f"sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', '-m', {ALL_TESTS!r}, {name!r}, 'test_interrupts.py::test_interrupted_work_is_asked_to_end']))"
     )
     command, folder = [sys.executable, "-c", code], Path(__file__).parent
     found = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANG, check=False)
