@@ -364,11 +364,9 @@ def test_what_runs_in_the_background_goes_on(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_tests_of_interrupts_pass_in_the_background() -> None:
     """`nohup make check &` is no reason to fail."""
-    name = f"{Path(__file__).name}::test_an_interrupt_is_heard[smo rbf]"
-    code = (
-        "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-        f"sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', '-m', {ALL_TESTS!r}, {name!r}, 'test_interrupts.py::test_interrupted_work_is_asked_to_end']))"
-    )
+    names = [f"{Path(__file__).name}::{name}" for name in ("test_an_interrupt_is_heard[smo rbf]", "test_interrupted_work_is_asked_to_end")]
+    arguments = ["-q", "-p", "no:cacheprovider", "-m", ALL_TESTS, *names]
+    code = f"import signal, sys, pytest; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.exit(pytest.main({arguments!r}))"
     command, folder = [sys.executable, "-c", code], Path(__file__).parent
     found = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANG, check=False)
     assert found.returncode == 0, found.stdout
