@@ -18,6 +18,7 @@ from contextlib import contextmanager, redirect_stdout
 from functools import wraps
 from math import inf
 from time import monotonic
+from traceback import walk_tb
 from typing import Any, TypeVar
 
 from equimargin.formulations.numeric.jit import seconds_at_work
@@ -133,12 +134,13 @@ def kept_from_quitting() -> Iterator[None]:
 
     A user-defined function may raise them itself, as SystemExit and KeyboardInterrupt. Ctrl-C
     stays what it is: the signal goes to the handler that was there before, and is remembered.
-    Other threads get no signals.
+    What the handler of any other signal raises stays what it is, too. Other threads get no
+    signals.
 
     Raises
     ------
     Quit
-        In place of any exception that is no Exception.
+        In place of any exception that is no Exception, unless a signal's handler raised it.
     KeyboardInterrupt
         If the user interrupts.
     """
@@ -158,12 +160,18 @@ def kept_from_quitting() -> Iterator[None]:
     except (Exception, GeneratorExit):
         raise
     except BaseException as ended:
-        if heard:
+        if heard or _is_of_a_handler(ended):
             raise
         raise Quit(f"it raises {type(ended).__name__}({', '.join(map(repr, ended.args))})").with_traceback(ended.__traceback__) from None
     finally:
         if listens and signal.getsignal(signal.SIGINT) is listen:
             signal.signal(signal.SIGINT, before)
+
+
+def _is_of_a_handler(raised: BaseException) -> bool:
+    """Return True if a signal's handler raised an exception: its traceback goes through one."""
+    handlers = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()} - {None}
+    return any(frame.f_code in handlers for frame, _ in walk_tb(raised.__traceback__))
 
 
 def kept(function: Callable[..., T]) -> Callable[..., T]:

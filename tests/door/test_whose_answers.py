@@ -222,6 +222,25 @@ def test_an_interrupt_of_the_user_ends_a_function_and_one_of_its_own_does_not() 
         _ = 1 / 0
 
 
+def test_an_exception_of_a_signals_handler_ends_a_function() -> None:
+    """A time limit of the caller's is one, also where it is no Exception."""
+
+    class Late(BaseException):
+        pass
+
+    def late(*_: object) -> None:
+        raise Late
+
+    before = signal.signal(signal.SIGALRM, late)
+    try:
+        with pytest.raises(Late), kept_from_quitting():
+            signal.raise_signal(signal.SIGALRM)
+        with pytest.raises(Quit, match="Late"), kept_from_quitting():
+            raise Late
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
 def test_an_answer_has_the_name_of_the_entry_that_gave_it() -> None:
     cheap = entry("cheap", lambda problem, limits: solve(problem.with_cost(problem.C / 3), "smo", limits.tol))
     found = compare(classification(X, Y, 0.1, polynomial(2, 1, 1)), solvers=["CLARABEL", "smo", cheap])
