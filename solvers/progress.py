@@ -29,8 +29,10 @@ ROUNDED_GAP = 1e-12
 """Relative gap that sums of thousands of rounded terms hardly tell from 0: below it only a gap that halves is progress."""
 WORK_BETWEEN_CLOCKS = 10_000_000
 """Multiplications of a compiled loop, about 10 ms, after which it comes back: inside it neither the clock nor an interrupt is noticed."""
-BELIEVED = 1e-6
-"""Proven relative gap up to which a smaller gap of float64 is believed; its bounds on rounding are larger than rounding is."""
+BELIEVED = 1e-4
+"""Proven relative gap up to which a smaller gap of float64 is believed.
+
+Bounds on rounding are up to a hundred times larger than the rounding of an SVM that can be solved."""
 VALUE_ROUNDING = 1e-15
 """Relative rise of a value that is no more than its own rounding."""
 

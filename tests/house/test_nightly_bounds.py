@@ -94,6 +94,7 @@ def test_scales_reach_both_ends_of_float64() -> None:
     assert np.mean((sizes > 1e-7) & (sizes < 1e7)) > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", campaign.FAMILIES)
 @given(st.integers(0, 2**32))
 @settings(max_examples=25, phases=[Phase.explicit, Phase.generate])  # numbers do not shrink

@@ -12,6 +12,7 @@ from equimargin.formulations import OneNormProblem, one_norm_ranking, rbf
 from equimargin.solvers import OneNormPath, Status, regularization_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", campaign.LARGEST)
 def test_a_few_paths_of_each_family_are_right(family: str) -> None:
     lines: list[str] = []

@@ -156,6 +156,7 @@ def test_records_are_finite_and_complete(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".equimargin-*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -626,6 +627,7 @@ def test_the_help_of_audit_lists_the_keys() -> None:
         assert key in output
 
 
+@pytest.mark.slow
 def test_warm_up_says_where_kernels_are_kept() -> None:
     result = RUN.invoke(app, ["warm-up"])
     assert result.exit_code == 0, result.output

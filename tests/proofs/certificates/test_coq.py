@@ -222,6 +222,7 @@ def test_the_extracted_program_answers_as_the_checker_in_python_does(tmp_path: P
             assert (found is coq.Answer.ACCEPTED) == (accepted(data) is not None)
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("document", [SOFT, RBF, WITHOUT_POINT, PROGRAMS["quadratic"], PROGRAMS["cone"], PROGRAMS["infeasible"]])
 def test_the_program_refuses_wrong_digests_keys_and_schemas(document: dict[str, Any], tmp_path: Path) -> None:
