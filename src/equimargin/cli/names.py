@@ -145,6 +145,8 @@ def command_of(context: typer.Context) -> str:
 def _sentence(error: Any) -> str:
     """The message of an error of usage, with where to read on."""
     said = " ".join(str(error.format_message()).replace("Value error, ", "").split()).rstrip(".")
+    said = said.replace(". Did you mean", "; did you mean")
     command = getattr(getattr(error, "ctx", None), "command_path", "").rpartition("equimargin ")[2]
     command = "" if command.endswith("equimargin") else command
-    return f"{said[:1].lower()}{said[1:]}; see equimargin {f'{command} ' if command else ''}--help"
+    more = "" if said.endswith("?") else f"; see equimargin {f'{command} ' if command else ''}--help"
+    return f"{said[:1].lower()}{said[1:]}{more}"

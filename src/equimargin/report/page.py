@@ -425,8 +425,11 @@ def _skipped(families: Sequence[Family]) -> Iterator[str]:
     for family in families:
         for j in family.judgements:
             if j.agreement is Agreement.SKIPPED:
-                where = groups.setdefault(j.evidence.run.reason, {}).setdefault(j.evidence.run.solver, [])
-                where += [family.id] if family.id not in where else []
+                run = j.evidence.run
+                others = [k for k in family.judgements if k.evidence.run.solver == run.solver and k.agreement is not Agreement.SKIPPED]
+                place = run.formulation if run.formulation is not None and others else family.id
+                where = groups.setdefault(run.reason, {}).setdefault(run.solver, [])
+                where += [place] if place not in where else []
     for reason, solvers in groups.items():
         by_place: dict[str, list[str]] = {}
         for solver, places in solvers.items():

@@ -360,7 +360,7 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
         (("compare",), "missing argument 'DATA'; see equimargin compare --help"),
         (
             ("comparee",),
-            "no such command 'comparee'. Did you mean 'compare'?; see equimargin --help",
+            "no such command 'comparee'; did you mean 'compare'?",
         ),
         (("show", "svm.sofft"), "nothing is called 'svm.sofft'; did you mean svm.soft"),
         (
