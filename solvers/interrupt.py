@@ -28,7 +28,7 @@ T = TypeVar("T")
 SECONDS_BETWEEN_LOOKS = 0.1
 """Seconds between two looks at pending signals: short for a user, and of no cost."""
 SECONDS_TO_END = 0.2
-"""Seconds that interrupted work gets for ending before the interrupt is raised."""
+"""Seconds that interrupted work gets for ending before the interrupt is passed on."""
 SECONDS_AT_EXIT = 5.0
 """Seconds that abandoned work gets when Python ends.
 
@@ -134,13 +134,13 @@ def kept_from_quitting() -> Iterator[None]:
 
     A user-defined function may raise them itself, as SystemExit and KeyboardInterrupt. Ctrl-C
     stays what it is: the signal goes to the handler that was there before, and is remembered.
-    What the handler of any other signal raises stays what it is, too. Other threads get no
-    signals.
+    What a function that handles another signal raises stays what it is, too. Other threads
+    get no signals.
 
     Raises
     ------
     Quit
-        In place of any exception that is no Exception, unless a signal's handler raised it.
+        In place of any exception that is no Exception, unless a function that handles a signal raised it.
     KeyboardInterrupt
         If the user interrupts.
     """

@@ -35,7 +35,7 @@ class Needs(Generic[P]):
     ----------
     shape : type
         Class of problems that the solver is called with: MarginProblem, OneNormProblem, or that
-        of third-party families.
+        of user-defined families.
     no_hinge, no_squared_hinge : str
         Why it does not take this loss, after "the hinge ..." or "the squared hinge ...".
     no_bias : str

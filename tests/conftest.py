@@ -40,10 +40,11 @@ def hearing() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def pytest_unconfigure() -> None:
-    """Set a limit to the end of a process of tests, after which it shows the stacks of all threads.
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Set a limit to the end of the process that others report to, after which it shows the stacks of all threads.
 
     pytest's own limit is of tests; a thread or a child that does not end would be waited for
-    without one.
+    without one. A worker waits for others that are at work, and ends with this process.
     """
-    faulthandler.dump_traceback_later(LONGEST_END, exit=True)
+    if not hasattr(config, "workerinput"):
+        faulthandler.dump_traceback_later(LONGEST_END, exit=True)

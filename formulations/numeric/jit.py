@@ -514,7 +514,7 @@ event.register("numba:compile", _Guard())  # type: ignore[no-untyped-call]
 
 
 def _timed(compile: Callable[P, R]) -> Callable[P, R]:
-    """Add the time of `compile` to the clock of the thread.
+    """Return `compile` with its time added to the clock of the thread.
 
     What is compiled because of another kernel counts once.
     """
@@ -536,7 +536,7 @@ def _timed(compile: Callable[P, R]) -> Callable[P, R]:
 
 
 def _uncollected(compile: Callable[P, R]) -> Callable[P, R]:
-    """Run `compile` without the collector of cycles.
+    """Return `compile` without the collector of cycles while it runs.
 
     The collector would take a sixth of the time: most objects of the compiler live to its end.
     """
@@ -555,7 +555,7 @@ def _uncollected(compile: Callable[P, R]) -> Callable[P, R]:
 
 
 def _undisturbed(compile: Callable[P, R]) -> Callable[P, R]:
-    """Delay an interrupt until `compile` is done.
+    """Return `compile` with interrupts delayed until it is done.
 
     LLVM calls back into Python, where an exception would be lost.
     """

@@ -115,9 +115,9 @@ def product(row: Row, values: Values) -> Fraction:
 
 
 def with_pairs_as_equations(program: Program) -> Program:
-    """Return the program with an equation more for every two opposite inequalities.
+    """Return the program with an equation more for every two inequalities that are one together.
 
-    Such are t <= 1 and 2 t >= 2, which are t = 1 together.
+    Such are t <= 1 and 2 t >= 2.
 
     Parameters
     ----------

@@ -573,9 +573,9 @@ class _Group:
         return family
 
     def limit_of(self, job: Job) -> Allowance | None:
-        """Return the time that a job is allowed in addition to the others.
+        """Return the limits of a job that no verdict waits for.
 
-        None for the usual limits, as of an answer without which there is no verdict.
+        None for the usual limits: of controls, and of an answer without which there is no verdict.
         """
         return None if job.control or self._is_witness(job) else self.allowed
 

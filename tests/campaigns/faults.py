@@ -63,8 +63,8 @@ FAULTS = (
     Fault(
         "a gap that is rounding is believed",
         "solvers/progress.py",
-        "proven if proven > max(self.limits.tol, BELIEVED) else 0.0",
-        "0.0",
+        "if proven > max(tol, BELIEVED):",
+        "if proven > np.inf:",
         ("regressions",),
     ),
     Fault("half the exponent", "formulations/kernels/kernel.py", "K *= 2.0", "K *= 1.0", ("bounds",)),

@@ -46,8 +46,8 @@ PATIENT = 60.0
 """Seconds an answer where the pairs are many, of CPU time."""
 HANG = 300.0
 """Seconds an instance, of CPU time: more is a hang."""
-DEADLOCK = 50
-"""Seconds of the clock, in multiples of HANG, after which the process ends: what waits for something uses no CPU time."""
+DEADLOCK = 50 * HANG
+"""Seconds of the clock after which not even the busiest machine is an excuse: what waits for something uses no CPU time."""
 OWN_CORE = 0.9
 """CPU time over time of the clock, of a process that need not share its core: of one that has less, limits are shortened."""
 WIDTH = 1e-6
@@ -126,8 +126,8 @@ def examined(problem: Problem, cpu_limit: float = TIME_LIMIT) -> Found:
     """All answers to an instance, watched."""
     started = time.process_time()
     signal.signal(signal.SIGPROF, _hang)
-    signal.setitimer(signal.ITIMER_PROF, HANG)
-    faulthandler.dump_traceback_later(DEADLOCK * HANG, exit=True)  # native code that never comes back ends the process
+    signal.setitimer(signal.ITIMER_PROF, HANG, HANG)  # again where a callback of native code has lost the exception
+    faulthandler.dump_traceback_later(DEADLOCK, exit=True)  # native code that never comes back ends the process
     family, error = None, ""
     try:
         family = _compared(problem, cpu_limit)

@@ -372,7 +372,6 @@ def test_documents_have_their_titles() -> None:
     assert DOCUMENTS["P"] == "Zapien, Gasso, Gärtner, Canu, Model Selection for Ranking SVM Using Regularization Path (2009)"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 @every_right_form
 def test_the_multipliers_have_the_right_sign(id: str, kernel: Kernel, backend: str) -> None:
@@ -395,7 +394,6 @@ def test_the_multipliers_have_the_right_sign(id: str, kernel: Kernel, backend: s
     assert proven.upper - reference.upper <= NEAR[backend] * reference.size
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", dict.fromkeys(REGISTRY[id].family for id in RIGHT))
 @every_kernel
 def test_a_familys_declarations_have_one_optimum(family: str, kernel: Kernel) -> None:

@@ -125,7 +125,7 @@ def test_the_readme_counts_the_ledger() -> None:
     exact = sum(row.exact for row in rows)
     verdicts = Counter(row.verdict for row in rows)
     wrong = sum(verdicts[verdict] for verdict in (Verdict.REFUTED, Verdict.MISPRINT, Verdict.CORRECTED))
-    assert f"{len(rows)} claims of the documents" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"{len(rows)} claims of the five documents" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"{exact} of them are checked in rational numbers or by a theorem" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"{wrong} are found not to be right as printed" in (ROOT / "README.md").read_text(encoding="utf-8")
 

@@ -111,7 +111,7 @@ SOLVING = [
 ]
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def compiled() -> None:
     """Compiling a kernel for the first time is nobody's time limit."""
     for family in ("svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "rank.l1", "rank.l2"):
@@ -123,8 +123,7 @@ def compiled() -> None:
                         solve(problem, solver.name)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SOLVING)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name == "smo rbf" else [pytest.mark.slow]) for name in SOLVING])
 def test_a_time_limit_is_kept(name: str) -> None:
     """The point and the reason come back, and the point proves a finite interval; a run that still compiles a kernel is no measure."""
     problem, compiled = busy(name), True
@@ -162,6 +161,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("name", [name for name in SOLVING if any(kind in name for kind in ("rbf", "pairs", "wide"))])
 def test_an_interrupt_is_heard(name: str) -> None:
     """Python's own KeyboardInterrupt comes out of `solve`, whatever native code is running; how long Python takes to end is not ours."""
@@ -251,6 +251,7 @@ def test_interrupted_work_is_asked_to_end() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
 def test_the_command_line_ends_in_a_sentence_and_130(tmp_path: Path) -> None:
     """Early, while it imports and reads, and late, while solvers are at work: one sentence, no traceback."""
     path = tmp_path / "noise.npz"
@@ -268,6 +269,7 @@ def test_the_command_line_ends_in_a_sentence_and_130(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize(("backend", "pause"), [("CLARABEL", 9.0), ("SCS", 4.0), ("HIGHS", 4.0)])
 def test_a_backend_at_work_can_be_interrupted(backend: str, pause: float, tmp_path: Path) -> None:
     """Also SCS, which takes the signal for its own and only says that it was interrupted."""

@@ -21,7 +21,7 @@ MAX_CATEGORIES: Final = 1000
 
 
 class EncodedColumn(NamedTuple):
-    """EncodedColumn column: names (k,), features X (m, k), and the categories in their order."""
+    """Encoded column: names (k,), features X (m, k), and the categories in their order."""
 
     names: tuple[str, ...]
     X: NDArray[np.float64]

@@ -2,7 +2,7 @@
 
 A partition is a task that Dask can run again, as what it is made from has a history. Nothing is
 scattered, no task is bound to a worker, and no state lives anywhere but in what the tasks are
-given. A worker that crashes takes its partitions with it, and Dask makes them again.
+given. A worker that is killed, or ends in another way, takes its partitions with it, and Dask makes them again.
 """
 
 from __future__ import annotations

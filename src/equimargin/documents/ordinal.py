@@ -12,9 +12,8 @@ families differ in their rows and in what slacks cost.
 
 Points may have weights, factors of C; rows of a weight of 0 are none. With two levels these are the
 classifications svm.soft, svm.l2 and svm.hard with the bias b = -b_0. A soft ranking, however, is
-another
-problem: at the points 0, 1, 2 of the levels 0, 2, 1 the optimal w of ord.implicit is 0 for every C,
-and that of rank.l1 never is.
+another problem: at the points 0, 1, 2 of the levels 0, 2, 1 the optimal w of ord.implicit is 0 for
+every C, and that of rank.l1 never is.
 
 Source: W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005); A.
 Shashua, A. Levin, Ranking with large margin principle: two approaches, NIPS 15 (2003). O, section

@@ -67,9 +67,8 @@ def here(values: str) -> list[Any]:
     return [part(0, 1, values)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("parts", [1, 2, 7])
+@pytest.mark.parametrize("parts", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(7, marks=pytest.mark.slow)])
 def test_workers_find_the_bits_of_this_process(client: Any, parts: int, loss: Any) -> None:
     there = solve(classification(delayed(parts, "X"), delayed(parts, "y"), 0.1, loss, client=client))
     assert there.ok
