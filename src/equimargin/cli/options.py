@@ -142,6 +142,7 @@ KernelOption = Annotated[
 GammaOption = Annotated[
     str | None,
     typer.Option(
+        "--gamma",  # typer 0.27 would call it after its metavar
         parser=_gamma,
         metavar="GAMMA",
         help="Of poly, rbf and sigmoid: a number, scale for 1/(d var(X)) of d features, as by default, or auto for 1/d.",
