@@ -6,7 +6,7 @@ Every package of `benchmarks/trust/packages.toml` that is installed solves the p
 takes, at three tolerances of its own, on one processor and one thread, in a process of its own with
 limits of time and memory. The model is read, its objective recomputed with every rounding counted,
 and set against the proven interval of the optimum. Neither the status nor the objective that a
-package prints is believed; where one of them cannot be true, the page says so. All figures go to
+package prints is used; where one of them cannot be true, the page says so. All figures go to
 build/leaderboard.json, the page and its picture to docs/. With `--runs FOLDER` a command that was
 ended goes on where it was: give it the same folder again.
 A package that fails everywhere, and a machine on which others are at work (`trust/load.py`), end

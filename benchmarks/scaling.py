@@ -144,9 +144,9 @@ def kernel_machines(sizes: tuple[int, ...]) -> Iterator[Measured]:
 
 
 def ranked(n: int, solver: str) -> list[Measured]:
-    """A ranking of n points, in this process, which compiles on a small one before.
+    """Return the run of a ranking of n points in this process.
 
-    Data are drawn before the clock starts.
+    Kernels are compiled on a small one, and data are drawn, before the clock starts.
     """
     with threadpool_limits(1):
         for size in (WARM_UP, n):

@@ -14,7 +14,7 @@ The files and the problems have 200 rows of 5 features, made from a fixed seed. 
 its kernels compiled by an earlier one, a cold one finds none. CPU seconds are those of the whole
 process; wall seconds depend on who else wants the cores. The first answer is the first line that
 says what is proven of an optimum. A comparison that does not agree ends the table. Threads of
-comparisons are as many as a person has who sets nothing, and Python keeps its byte code as it does
+comparisons are as many as a user has who sets nothing, and Python keeps its byte code as it does
 for them: not writing any costs 0.4 s of CPU time in every process. Backends run into limits of the
 clock: CPU times are comparable on a quiet machine only.
 """

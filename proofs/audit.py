@@ -32,8 +32,8 @@ from equimargin.proofs.foreign_models import Model, of_estimator
 from equimargin.solvers.registry import solve
 
 EXCESS_OVER_COST = 1e-9
-"""Share of a row's cost by which a dual coefficient may exceed that cost, as rounding
-does. A larger excess contradicts C."""
+"""Largest excess of a dual coefficient over its row's cost, as a share of it, that counts as
+rounding. A larger one contradicts C."""
 LARGEST_IMBALANCE = 1e-6
 """Largest sum of the dual coefficients over the sum of their sizes, without a unit: a
 larger one contradicts a free bias."""

@@ -47,11 +47,11 @@ LOSS_OF_LIBLINEAR: Mapping[str, Loss] = {
 }
 """The loss of every solver of LIBLINEAR whose models can be audited, by the solver's name."""
 NO_CLASS_WEIGHTS = "no class weights (-wi)"
-"""What is assumed of a LIBSVM or LIBLINEAR classifier, whose file does not say with
-which class weights it was trained."""
+"""Assumption about a LIBSVM or LIBLINEAR classifier: its file does not name the class
+weights of its training."""
 PENALISED_BIAS = "a penalised bias (no -R)"
-"""What is assumed of a LIBLINEAR model, whose file does not say whether its bias was
-left out of the norm."""
+"""Assumption about a LIBLINEAR model: its file does not say if its bias was left out of the
+norm."""
 FREE_BIAS = "L2R_L2LOSS_SVC"
 """LIBLINEAR's solver whose bias may be left out of the norm (-R).
 

@@ -29,8 +29,8 @@ ROUNDED_GAP = 1e-12
 """Relative gap that sums of thousands of rounded terms hardly tell from 0: below it only a gap that halves is progress."""
 WORK_BETWEEN_CLOCKS = 10_000_000
 """Multiplications of a compiled loop, about 10 ms, after which it comes back: inside it neither the clock nor an interrupt is noticed."""
-BELIEVED = 1e-4
-"""Proven relative gap up to which a smaller gap of float64 is believed.
+LARGEST_PROVEN_GAP = 1e-4
+"""Proven relative gap above which a small gap of float64 is taken for rounding.
 
 Bounds on rounding are larger than rounding. In the tests of the solvers, where C K leaves few
 digits of margins, the proven gap is below 2e-5, or the point proves nothing."""
@@ -99,14 +99,18 @@ class Judge:
         return Solution(self.problem, self.solver, point, status, self.reason, self.iterations, self.seconds)
 
     def _reached(self, point: CanonicalPoint, reached: str) -> None:
-        """Stop where the gap is as small as asked, unless it is small by chance, as one of two values that are rounding is."""
+        """Stop where the gap is as small as asked.
+
+        Where both values are rounding, their difference may be small by chance. The proven gap
+        shows that, and the run has failed.
+        """
         tol = self.limits.tol
         proven = 0.0
         if self._cancels:
             found = self._found(point, Status.OPTIMAL)
             proven = relative_gap(found.upper, found.lower, self.problem.scale)
-        if proven > max(tol, BELIEVED):
-            self.end(Status.NUMERICAL_FAILURE, f"float64 cannot tell the gap: {reached}, of which {proven:.2e} is proven")
+        if proven > max(tol, LARGEST_PROVEN_GAP):
+            self.end(Status.NUMERICAL_FAILURE, f"float64 cannot tell the gap: {reached}, and {proven:.2e} by proven bounds")
         else:
             self.end(Status.OPTIMAL, f"{reached}, {tol:.0e} was asked")
 

@@ -13,8 +13,8 @@ for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when
 import pytest
 from hypothesis import Phase, settings
 
-LONGEST_END = 120
-"""Seconds that a process of tests may take to end after its last test."""
+SECONDS_TO_END = 120
+"""Seconds that pytest's main process may take to end after the last test."""
 
 collect_ignore = ["brought.py"]  # has no doctest, and a second import of it would enter its families twice
 # Campaigns whose packages are extras have no doctest either, and cannot be imported without them.
@@ -41,10 +41,10 @@ def hearing() -> Iterator[None]:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Set a limit to the end of the process that others report to, after which it shows the stacks of all threads.
+    """Limit the time in which pytest's main process ends; then show the stacks of all threads.
 
-    pytest's own limit is of tests; a thread or a child that does not end would be waited for
-    without one. A worker waits for others that are at work, and ends with this process.
+    Without this limit it would wait for a thread or a child that does not end: pytest limits
+    tests alone. A worker may wait longer, for the last test of another worker.
     """
     if not hasattr(config, "workerinput"):
-        faulthandler.dump_traceback_later(LONGEST_END, exit=True)
+        faulthandler.dump_traceback_later(SECONDS_TO_END, exit=True)

@@ -12,7 +12,7 @@ bound: of a run at 1e-9 where there are peers, of our own run otherwise. All sid
 A B) in one process; a figure is the median of their CPU times after a run each to warm up, which is
 the only one of a side that is slow. A peer that has not reached the target after its time limit, or
 does not take the problem, is a line all the same: its ratio is then a lower bound, marked ">", and
-what is asked for is OPEN where that bound is too low. SHORT is what is missed. Ratios of RBF rows
+a requirement is OPEN where that bound is too low. SHORT is what is missed. Ratios of RBF rows
 are of Gram products, ours to a proven 1e-6 and tron's to 1e-3: two for each product with its
 Hessian, and one for each function it tries.
 
@@ -87,7 +87,7 @@ class Target:
     proven : bool
         Whether these are to hold with the proof, of that width.
     ratios : Mapping[str, float]
-        How many times the CPU seconds, or Gram products, of ours a peer must take.
+        How many times the CPU seconds, or Gram products, of this package a peer must take.
     """
 
     tol: float
@@ -151,7 +151,7 @@ class Line:
     value : float or None
         Value of the objective.
     met : bool
-        Whether all that is asked for holds.
+        Whether all requirements hold.
     """
 
     row: str

@@ -213,7 +213,7 @@ def ended(status: int) -> str:
 
 
 def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float, processor: int) -> Iterator[Run]:
-    """All runs of a package, the loosest tolerance first.
+    """Return all runs of a package, the loosest tolerance first.
 
     One that failed is not tried at a tighter tolerance.
 

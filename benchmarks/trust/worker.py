@@ -4,7 +4,7 @@
 
 Each line of its input is a request in JSON. It is answered by two lines: one as soon as the data
 are read and a small fit is done, and then the CPU seconds and what the package says, or why it
-failed, whose traceback is on standard error. The model is written to a file. Whoever asks watches
+failed, whose traceback is on standard error. The model is written to a file. The caller watches
 the time: a timer of the system in this process would make its clock of CPU time coarse.
 """
 

@@ -19,8 +19,8 @@ from numba.extending import intrinsic, overload
 from equimargin.formulations.numeric.jit import FAST, fast, in_numpy
 
 ENTRIES_BETWEEN_TESTS = np.uintp(128)
-"""Entries whose maximum is taken before it is compared with the level that is sought: a
-loop without a comparison vectorises."""
+"""Entries in a block. Its maximum is compared with the level, and not each entry: a loop
+without a comparison vectorises."""
 
 
 def _selection(comparison: str) -> Any:

@@ -3,7 +3,7 @@
 A problem has copies of labels, queries, pairs and weights. A dense X of float64 is kept
 as it is and not copied, because it may be most of the memory: it must not be changed
 while the problem or a solution of it is in use. Values, intervals and predictions are
-computed from it when they are asked for.
+computed from it when they are needed.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from math import isfinite, ulp
 from typing import Literal
 
 Reading = Literal["exact", "fractions"]
-"""How floats are read: each as the dyadic number that it is, or a float near a simple
+"""Reading of floats: each as the dyadic number that it is, or a float near a simple
 fraction as that fraction."""
 READINGS: dict[Reading, str] = {
     "exact": "every float is read as the dyadic number that it is",
@@ -19,8 +19,8 @@ LARGEST_DENOMINATOR = 10_000
 """The largest denominator of a simple fraction: 1 / (nu m) is one for all numbers of
 points that are drawn in tests."""
 NEAR_ULPS = 4
-"""Units in the last place that a float may be away from its fraction: what a few
-roundings make of it."""
+"""Largest distance of a float from its fraction in units in the last place: a few
+roundings."""
 
 
 def read(value: float | int | Fraction, reading: Reading = "exact") -> Fraction:

@@ -30,8 +30,8 @@ from equimargin.proofs.theorems import FOLDER, text_of
 EXTRACTION = "checker/extraction"
 """The file of `rocq` that writes the program."""
 WRITTEN_BY_HAND = ("bigint.ml", "program.ml")
-"""The files beside it that are not extracted, in the order in which OCaml takes them,
-the extracted ones between them."""
+"""Other files, not extracted, in the order that OCaml needs; the extracted ones go between
+them."""
 INSTALL_OCAML = f"{INSTALL} ocaml-findlib libzarith-ocaml-dev"
 """What installs all that the program is made with."""
 

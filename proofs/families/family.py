@@ -70,7 +70,7 @@ def family(
     load : from the name of a file to data, for the command line; by default JSON and
         NPZ become a mapping of numbers and arrays by name.
     check : raises ValueError, with a sentence, at data that the family does not have;
-        it is asked before a problem is made.
+        it is called before a problem is made.
 
     Returns
     -------

@@ -31,7 +31,7 @@ from equimargin.proofs.families.optimum import (
 class OwnProblem(AnyProblem):
     """A family at given data, which are copied.
 
-    What is known of it is found in the registry by the family's id, so that it can be
+    The rest is found in the registry by the family's id, so that it can be
     sent to another process; there `module` is imported.
 
     Parameters

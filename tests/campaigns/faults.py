@@ -61,9 +61,9 @@ FAULTS = (
         ("bounds",),
     ),
     Fault(
-        "a gap that is rounding is believed",
+        "a gap that is rounding counts as reached",
         "solvers/progress.py",
-        "if proven > max(tol, BELIEVED):",
+        "if proven > max(tol, LARGEST_PROVEN_GAP):",
         "if proven > np.inf:",
         ("regressions",),
     ),

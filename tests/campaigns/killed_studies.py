@@ -187,7 +187,8 @@ def difference(rows: list[dict[str, Any]], whole: list[dict[str, Any]]) -> str:
     """What the first different row has that the table of the study left in peace has not."""
     for row, other in zip(rows, whole, strict=False):
         if row != other:
-            return f"{row['key']}: { ({name: (value, other.get(name)) for name, value in row.items() if value != other.get(name)}) }"
+            differences = {name: (value, other.get(name)) for name, value in row.items() if value != other.get(name)}
+            return f"{row['key']}: {differences}"
     return f"{len(rows)} rows in the place of {len(whole)}"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from equimargin.compare import compare
 from equimargin.documents.ordinal import explicit, hard, implicit, implicit_l2
 from equimargin.documents.sum_of_margins import by_newton, sum_of_margins
 from equimargin.estimators import OrdinalClassifier
@@ -20,6 +21,7 @@ from equimargin.own.data import problem_of
 from equimargin.proofs import Agreement, examine_solution, judge
 from equimargin.proofs.families.optimum import proven_optimum
 from equimargin.proofs.program_certificate import certificate_of_definition
+from equimargin.report.page import skips
 from equimargin.solvers import SOLVERS, Limits, exact_optimum
 from narrow import present
 
@@ -259,3 +261,10 @@ def test_data_that_are_no_ordinal_regression_are_a_sentence(tmp_path: Path, chan
     for own in (implicit, implicit_l2, explicit, sum_of_margins, *(() if "C" in change else (hard,))):
         with pytest.raises(ValueError, match=message):
             problem_of(own, str(file), None)
+
+
+def test_a_formulation_that_is_skipped_alone_is_named() -> None:
+    """Of three levels only the form for two is skipped; the backends answer the others."""
+    problem = implicit({"X": np.array([[0.0], [1.0], [3.0]]), "y": np.array([0, 1, 2]), "C": 1.0})
+    (skip,) = skips(compare(problem, solvers=["CLARABEL"]).families, [])
+    assert skip == "CLARABEL on ord.implicit.two_levels (there are 3 levels, and classification has two)"
