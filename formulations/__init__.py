@@ -3,20 +3,12 @@
 if __name__ != "equimargin.formulations":  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.formulations import ...")
 
-from equimargin.formulations import links, look_alikes, one_norm, ranksvm, svm, svr  # each enters its declarations into the registry
+from equimargin.formulations import documents, links  # documents enter their formulations into the registry
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.intervals import Interval, interval
-from equimargin.formulations.declaration import (
-    DOCUMENTS,
-    REGISTRY,
-    Declaration,
-    Formulation,
-    Printed,
-    Source,
-    declare,
-    families,
-    formulation,
-)
+from equimargin.formulations.declaration import Declaration, Printed
+from equimargin.formulations.family import FAMILIES, Family
+from equimargin.formulations.formulation import REGISTRY, Formulation, declare, families
 from equimargin.formulations.kernels.kernel import Kernel, linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.problem.construct import (
     classification,
@@ -32,11 +24,15 @@ from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import OneNormPoint, Point
 from equimargin.formulations.reduced_graph import reduced_preferences, reduction_factor
 from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.source import DOCUMENTS, Source
+from equimargin.formulations.symbols import Symbols, Values, maximize, minimize
 
 __all__ = [
     "DOCUMENTS",
+    "FAMILIES",
     "REGISTRY",
     "Declaration",
+    "Family",
     "Formulation",
     "Interval",
     "Kernel",
@@ -48,16 +44,18 @@ __all__ = [
     "Problem",
     "Refusal",
     "Source",
+    "Symbols",
+    "Values",
     "classification",
     "complete",
     "declare",
+    "documents",
     "families",
-    "formulation",
     "interval",
     "linear",
     "links",
-    "look_alikes",
-    "one_norm",
+    "maximize",
+    "minimize",
     "one_norm_classification",
     "one_norm_ranking",
     "polynomial",
@@ -65,12 +63,9 @@ __all__ = [
     "ranking",
     "ranking_from_pairs",
     "ranking_vector_machine",
-    "ranksvm",
     "rbf",
     "reduced_preferences",
     "reduction_factor",
     "regression",
     "sigmoid",
-    "svm",
-    "svr",
 ]

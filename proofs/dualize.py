@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.declaration import Declaration, declare
+from equimargin.formulations.declaration import Declaration
+from equimargin.formulations.formulation import declare
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.solvers.backends.standard_form import standard_form
 

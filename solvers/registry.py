@@ -27,15 +27,15 @@ from typing import Any, Generic, Protocol, TypeVar, overload, runtime_checkable
 
 import numpy as np
 
-from equimargin.formulations.declaration import REGISTRY
+from equimargin.formulations.formulation import REGISTRY
 from equimargin.formulations.numeric.arguments import did_you_mean, shown
 from equimargin.formulations.numeric.jit import seconds_at_work, seconds_to_compile
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.solvers.exact_limits import refusal as exact_refusal
-from equimargin.solvers.interrupt import kept_from_quitting
 from equimargin.solvers.needs import Needs, P
 from equimargin.solvers.solution import (
     AnySolution,

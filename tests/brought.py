@@ -43,7 +43,7 @@ def printed_primal(v: Any, d: dict[str, Any]) -> Any:
 
 @ocsvm.formulation(
     "dual",
-    recover=lambda v, d: {"w": d["X"].T @ v["a"]},
+    to_canonical=lambda v, d: {"w": d["X"].T @ v["a"]},
     latex=r"\max_a -\tfrac12 |X'a|^2",
 )
 def dual(d: dict[str, Any]) -> Any:
@@ -53,7 +53,7 @@ def dual(d: dict[str, Any]) -> Any:
     return cp.Problem(cp.Maximize(-cp.sum_squares(X.T @ a) / 2), [cp.sum(a) == 1, a <= 1 / (nu * len(X))])
 
 
-@ocsvm.formulation("negative", value=lambda value, d: -2 * value, express=lambda v, d: {"w": v["w"]})
+@ocsvm.formulation("negative", value=lambda value, d: -2 * value, from_canonical=lambda v, d: {"w": v["w"]})
 def negative(d: dict[str, Any]) -> Any:
     """The primal, maximised, at half its size: its value map is -2 times itself."""
     X, nu = d["X"], d["nu"]

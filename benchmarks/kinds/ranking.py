@@ -47,7 +47,7 @@ from threadpoolctl import threadpool_limits
 
 from equimargin.data import load
 from equimargin.formulations import MarginProblem, Point, declare, ranking, rbf
-from equimargin.formulations.declaration import REGISTRY
+from equimargin.formulations.formulation import REGISTRY
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.point import CanonicalPoint

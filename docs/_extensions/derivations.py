@@ -84,7 +84,7 @@ def _linked(found: re.Match[str]) -> str:
 
 def _declared(entry: Any) -> str:
     """The file and the function that declare a formulation."""
-    stated = getattr(entry, "stated", None) or entry.builder
+    stated = inspect.unwrap(entry.stated)
     function = inspect.unwrap(stated)
     file = Path(inspect.getsourcefile(function) or "").resolve().relative_to(ROOT.resolve())
     return f"`{file.as_posix()}`, `{function.__name__}`"

@@ -109,7 +109,7 @@ def literal(text: str) -> list[str]:
 
 def members(family: str) -> list[Any]:
     """The formulations of a family that are the project's or come with it, controls last."""
-    entries = [entry for entry in REGISTRY.values() if entry.family == family and is_ours(entry.builder.__module__)]
+    entries = [entry for entry in REGISTRY.values() if entry.family == family and is_ours(entry.module)]
     return sorted(entries, key=lambda entry: entry.control)
 
 
@@ -138,7 +138,7 @@ def formulation_link(id: str) -> str:
 def _family(family: str) -> Iterator[str]:
     entries = members(family)
     yield from (f"(family-{family})=", f"# {family}", "")
-    if origin := origin_of(entries[0].builder.__module__):
+    if origin := origin_of(entries[0].module):
         yield from (f"*Where it comes from:* {plain(origin)}.", "")
     takers = [solver for solver in SOLVERS.values() if solver.takes(family) and is_ours(solver.module)]
     names = ", ".join(f"{{ref}}`{solver.name} <solver-{solver.name}>`" for solver in takers)

@@ -7,10 +7,11 @@ referee does not ask the backend: it asks whether the value is the family's opti
 Run it: ``python examples/formulations/modified_declaration.py``.
 """
 
+import cvxpy as cp
 import numpy as np
 
 from equimargin import compare
-from equimargin.formulations import REGISTRY, Declaration, MarginProblem, Source, classification, declare, formulation, interval
+from equimargin.formulations import FAMILIES, REGISTRY, Point, Source, Symbols, classification, declare, interval, maximize
 from equimargin.solvers import solve, solve_declaration
 
 random = np.random.default_rng(0)
@@ -37,12 +38,22 @@ print(f"the optimum is in [{solution.lower:.6f}, {solution.upper:.6f}]")
 
 # %%
 # Entered as a formulation, it is judged beside the others: its value is not the optimum, and the verdict says so.
-@formulation("svm.soft.dual.wide_box", "svm.soft", Source("a slip", "of the pen"), latex=r"0 \le \alpha \le 2C", carries="multipliers")
-def wide_box(problem: MarginProblem) -> Declaration:
+@FAMILIES["svm.soft"].formulation(
+    "dual.wide_box",
+    Source("a slip", "of the pen"),
+    latex=r"0 \le \alpha \le 2C",
+    carries="multipliers",
+    to_canonical=lambda v, d: Point(alpha=v["alpha"]),
+)
+def wide_box(d: Symbols) -> cp.Problem:
     """The dual, with 2C where C should be."""
-    declared = declare("svm.soft.dual", problem)
-    declared.constraints["upper"] = declared.variables["alpha"] <= 2 * declared.parameters["C"]
-    return declared
+    alpha, C = cp.Variable(d.p, "alpha"), d.parameter("C")
+    return maximize(
+        cp.sum(alpha) - d.K.quad(cp.multiply(d.y, alpha)) / 2,
+        balance=d.y @ alpha == 0,
+        lower=alpha >= 0,
+        upper=alpha <= 2 * C * d.c,
+    )
 
 
 try:

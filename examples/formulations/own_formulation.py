@@ -8,34 +8,23 @@ A wrong letter anywhere (try C / 2, or + b) ends in a sentence that says what is
 """
 
 import cvxpy as cp
-import numpy as np
 
-from equimargin.formulations import Declaration, MarginProblem, Printed, Source, formulation
+from equimargin.formulations import FAMILIES, Source, Symbols, minimize
 from equimargin.testing import check_formulation
 
 
-@formulation(
-    "svm.soft.hinge",
-    "svm.soft",
+@FAMILIES["svm.soft"].formulation(
+    "hinge",
     Source("W", "SVM classifier, its slacks eliminated"),
     latex=r"\min_{w,b}\ \tfrac12\|w\|^2 + C\sum_i(1 - y_i(w\cdot x_i - b))_+",
     carries="function",
+    to_canonical=lambda v, d: d.point(v["w"], -v["b"]),
+    from_canonical=lambda at, d: {"w": at.w, "b": -at.b},
 )
-def hinge(problem: MarginProblem) -> Declaration:
+def hinge(d: Symbols) -> cp.Problem:
     """min  1/2 |w|^2 + C sum_i (1 - y_i (w.x_i - b))_+."""
-    X, y, c = problem.features(), problem.rows.y, problem.soft_weights
-    C = cp.Parameter(nonneg=True, name="C", value=problem.C)
-    w, b = cp.Variable(X.shape[1], name="w"), cp.Variable(name="b")
-    return Declaration(
-        problem,
-        cp.Minimize(cp.sum_squares(w) / 2 + C * (c @ cp.pos(1 - cp.multiply(y, X @ w - b)))),
-        {},
-        variables={"w": w, "b": b},
-        parameters={"C": C},
-        recover=lambda d: problem.point_of_w(w.value, -float(b.value)),
-        express=lambda at: {"w": at.w, "b": -at.b},
-        printed=lambda v: Printed(v["w"] @ v["w"] / 2 + C.value * c @ np.maximum(1 - y * (X @ v["w"] - v["b"]), 0)),
-    )
+    w, b, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b"), d.parameter("C")
+    return minimize(cp.sum_squares(w) / 2 + C * (d.c @ cp.pos(1 - cp.multiply(d.y, d.X @ w - b))))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from equimargin.formulations.bounds.complete import Completion
-from equimargin.formulations.declaration import Source
 from equimargin.formulations.kernels.kernel import Linear, rbf
 from equimargin.formulations.links.counterexamples import (
     alternating,
@@ -46,6 +45,7 @@ from equimargin.formulations.links.maps import (
 )
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.reduced_graph import reduction_factor
+from equimargin.formulations.source import Source
 
 
 def _dual_programs(a: str, b: str, theorem: str, *sources: Source) -> Equivalence:

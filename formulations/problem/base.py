@@ -78,6 +78,15 @@ class AnyProblem(ABC):
         """
         return self.undeclarable
 
+    def admit(self, id: str) -> None:  # noqa: B027 - nothing, by default
+        """Refuse a formulation of its family, by its id, that is no program of a kind whose optimum can be proven.
+
+        Raises
+        ------
+        ValueError
+            If it is no convex quadratic, linear or second-order cone program.
+        """
+
     @property
     def has_features(self) -> bool:
         """True if it consists of features, which may be scaled, and of points.

@@ -11,14 +11,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from equimargin.formulations.declaration import REGISTRY
+from equimargin.formulations.formulation import REGISTRY, Formulation
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.base import AnyProblem, Kind
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Vector
 from equimargin.formulations.programs.reading import READINGS
 from equimargin.formulations.refusal import Refusal
-from equimargin.proofs.families.formulation import OwnFormulation
+from equimargin.proofs.families.formulation import program_of_formulation
 from equimargin.proofs.families.optimum import (
     LEAST_SECONDS,
     SECONDS,
@@ -64,7 +64,7 @@ class OwnProblem(AnyProblem):
         return deepcopy(self._data)
 
     @property
-    def formulations(self) -> dict[str, OwnFormulation]:
+    def formulations(self) -> dict[str, Formulation]:
         """The formulations of the family by their ids, the definition first.
 
         Raises
@@ -73,13 +73,13 @@ class OwnProblem(AnyProblem):
         """
         if not any(entry.family == self.family for entry in REGISTRY.values()):
             import_module(self.module)
-        found = {id: entry for id, entry in REGISTRY.items() if entry.family == self.family and isinstance(entry, OwnFormulation)}
+        found = {id: entry for id, entry in REGISTRY.items() if entry.family == self.family}
         if not found:
             raise LookupError(f"the family {self.family} has no formulation, or importing {self.module} does not enter it")
         return found
 
     @property
-    def definition(self) -> OwnFormulation:
+    def definition(self) -> Formulation:
         """The formulation whose optimum is the family's."""
         return next(iter(self.formulations.values()))
 
@@ -99,7 +99,7 @@ class OwnProblem(AnyProblem):
         """A formulation at the data as a program in rational numbers."""
         entry = self.formulations[id]
         if entry.key not in self._programs:
-            self._programs[entry.key] = entry.program(self.data)
+            self._programs[entry.key] = program_of_formulation(entry, self.data)
         return self._programs[entry.key]
 
     def optimum(self, id: str | None = None) -> ProvenOptimum:
@@ -115,9 +115,12 @@ class OwnProblem(AnyProblem):
             self._optima[entry.key] = self._by_program(entry) if found is None else proven_by(found)
         return self._optima[entry.key]
 
-    def _by_program(self, entry: OwnFormulation) -> ProvenOptimum:
+    def _by_program(self, entry: Formulation) -> ProvenOptimum:
         """Prove the optimum of a formulation in rational numbers."""
         return proven_optimum(self.program(entry.id), lambda value: entry.value(value, self.data), self.seconds)
+
+    def admit(self, id: str) -> None:
+        self.program(id)
 
     def rounding(self, id: str | None = None) -> float:
         """By how much roundings of the numbers that a formulation and the definition are stated in may move their optima apart.

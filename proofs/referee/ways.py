@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.declaration import Formulation
+from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.refusal import Refusal
-from equimargin.solvers.interrupt import kept_from_quitting
+from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.solvers.registry import SOLVERS, Solver
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.declaration import REGISTRY, Declaration, Formulation, declare
+from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.formulation import REGISTRY, Formulation, at_parameters, data_of, unchanged
+from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.programs import Program, Reading, read
 from equimargin.formulations.refusal import Refusal
-from equimargin.proofs.families.family import FAMILIES
-from equimargin.proofs.families.formulation import OwnFormulation, unchanged
+from equimargin.formulations.symbols import Symbols
+from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding
 from equimargin.proofs.sameness.form import Form, form_of, rational
 from equimargin.proofs.sameness.moves import Valued
@@ -23,7 +25,6 @@ from equimargin.proofs.sameness.values_read import values_read
 from equimargin.solvers.backends import program_of
 from equimargin.solvers.exact.program import Infeasible, Optimum, Outcome, Unbounded, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
-from equimargin.solvers.interrupt import kept_from_quitting
 
 Statement = str | Callable[[Any], Any]
 """A problem of data: the id of a formulation, or a function of data that returns a cvxpy problem, or a problem and its value map."""
@@ -168,7 +169,7 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
         if statement not in REGISTRY:
             raise KeyError(f"unknown formulation {statement!r}")
         entry = REGISTRY[statement]
-        posed = FAMILIES[entry.family](data) if isinstance(entry, OwnFormulation) else data
+        posed = data if isinstance(data, AnyProblem) else FAMILIES[entry.family](data)
         refusal = _refusal(entry, posed)
         if refusal is not None:
             raise Refused(f"{statement} is not stated there: {refusal}")
@@ -202,11 +203,11 @@ def _built(statement: Statement, posed: Any, reading: Reading) -> tuple[Any, Cal
     if not isinstance(statement, str):
         found = statement(posed)
         return found if isinstance(found, tuple) else (found, None)
-    entry = REGISTRY[statement]
-    if isinstance(entry, OwnFormulation):
-        return entry.problem_of(posed.data), None if entry.value is unchanged else partial(_own_value, entry, posed.data)
-    declaration = declare(statement, posed)
-    return declaration.problem, None if declaration.value is _IDENTITY else partial(_valued, declaration, reading)
+    entry, data = REGISTRY[statement], data_of(posed)
+    problem = entry.problem_of(data)
+    if entry.value is unchanged:
+        return problem, None
+    return problem, partial(_valued, entry, data, {parameter.name(): parameter.value for parameter in problem.parameters()}, reading)
 
 
 def name_of(statement: Statement) -> str:
@@ -228,16 +229,9 @@ def exact_value(statement: Statement, data: Any, reading: Reading = "fractions",
     return stated(statement, data, reading, Clock(seconds)).optimum
 
 
-def _own_value(entry: OwnFormulation, data: Any, v: Any) -> Any:
-    """The value map of a formulation that somebody brings, at its data."""
-    return entry.value(v, data)
-
-
-def _valued(declaration: Declaration, reading: Reading, v: Any) -> Any:
-    """A declaration's value map at its parameters, whose numbers are read as those of the program are."""
-    parameters = {name: read(float(at), reading) if np.ndim(at) == 0 else at for name, at in declaration.parameter_values.items()}
-    return declaration.value(v, parameters)
-
-
-_IDENTITY = Declaration.__dataclass_fields__["value"].default
-"""The value map of a declaration whose objective has the family's scale."""
+def _valued(entry: Formulation, data: Any, parameters: Mapping[str, Any], reading: Reading, v: Any) -> Any:
+    """A formulation's value map at its data; the parameters of a canonical one are read as the numbers of the program are."""
+    if not isinstance(data, Symbols):
+        return entry.value(v, data)
+    rational = {name: read(float(at), reading) if np.ndim(at) == 0 else at for name, at in parameters.items()}
+    return entry.value(v, at_parameters(data, rational))

@@ -36,12 +36,13 @@ from equimargin.formulations.numeric.arguments import did_you_mean, number, show
 from equimargin.formulations.numeric.jit import NotCompiled, compiling_within, seconds_foreseen, seconds_of_compiling
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.proofs import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
 from equimargin.proofs.referee import Ways, failed, skipped, stable, ways
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.report.comparison import Comparison
 from equimargin.solvers import BACKENDS, SOLVERS, Limits, Solution, Solver, Status, solve_declaration
-from equimargin.solvers.interrupt import interruptible, kept_from_quitting
+from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.registry import Entry, takes
 from equimargin.solvers.threads import one_thread
 
@@ -816,14 +817,14 @@ def jobs_of(
     entries = [REGISTRY[id] for id in ids if REGISTRY[id].family == problem.family]
     for entry in entries:
         if not entry.control:
-            yield from (Job(problem, entry.id, name, tol, entry.builder.__module__) for name in names if name in BACKENDS)
+            yield from (Job(problem, entry.id, name, tol, entry.module) for name in names if name in BACKENDS)
     for name in names:
         if name in SOLVERS and SOLVERS[name].takes(problem.family):
             yield Job(problem, None, name, tol, SOLVERS[name].module)
     yield from (Job(problem, None, solver.name, tol, given=solver) for solver in given if takes(solver, problem.family))
     if controls:
         wrong = (entry for entry in entries if entry.control)
-        yield from (Job(problem, entry.id, ACCURATE, tol, entry.builder.__module__, control=True) for entry in wrong)
+        yield from (Job(problem, entry.id, ACCURATE, tol, entry.module, control=True) for entry in wrong)
 
 
 def suited(problem: AnyProblem, names: Sequence[str], asked: set[str]) -> list[str]:

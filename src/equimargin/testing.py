@@ -59,12 +59,12 @@ from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.problem.construct import problem_of
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.formulations.rows.listed import Signed, Tube
+from equimargin.formulations.user_functions import Quit, kept_from_quitting
 from equimargin.own.instances import Refutation, check_own_formulation, check_own_solver
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
-from equimargin.proofs.families import OwnFormulation, OwnProblem
+from equimargin.proofs.families import OwnProblem, brought
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status, solve, solve_declaration
-from equimargin.solvers.interrupt import Quit, kept_from_quitting
 from equimargin.solvers.registry import Entry, takes
 
 try:
@@ -508,7 +508,7 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
         The check fails; the message says what is wrong, in a sentence.
     """
     entry = REGISTRY[id]
-    if isinstance(entry, OwnFormulation):
+    if entry.family in brought():
         return check_own_formulation(entry)
     _require(bool(entry.sources and entry.statement and entry.latex), f"{id} must name its source, its statement and its LaTeX")
     stranger = sample_problem("svm.soft" if entry.family != "svm.soft" else "svr.l1")
@@ -803,7 +803,7 @@ def _named(module: str, name: str) -> Callable[[], object]:
 
 def _names_of(home: ModuleType) -> list[str]:
     """Return the names of formulations and solvers that a module enters or holds."""
-    entered = [id for id, entry in REGISTRY.items() if entry.builder.__module__ == home.__name__]
+    entered = [id for id, entry in REGISTRY.items() if entry.module == home.__name__]
     entered += [solver.name for solver in SOLVERS.values() if solver.module == home.__name__]
     own = [name for name, value in vars(home).items() if getattr(value, "__module__", home.__name__) == home.__name__]
     return [*entered, *(name for name in own if not name.startswith("_") and isinstance(vars(home)[name], Solver))]

@@ -39,13 +39,13 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
+from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.own.instances import drawn
 from equimargin.proofs import certificate, checker, program_certificate
 from equimargin.proofs.certificate import state
-from equimargin.proofs.families.family import FAMILIES
 from equimargin.proofs.path_certificate import path_certificate
 from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.solvers import exact_optimum, regularization_path, solve

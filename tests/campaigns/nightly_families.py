@@ -17,10 +17,11 @@ import equimargin.documents
 import equimargin.shipped
 from campaigns.shrunk import FOLDER, shrunk
 from equimargin.formulations import REGISTRY
+from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.problem import AnyProblem
 from equimargin.own.instances import check_own_formulation, check_own_solver, refutation, value_complaint
-from equimargin.proofs.families import OwnFormulation, OwnProblem
-from equimargin.proofs.families.family import FAMILIES
+from equimargin.proofs.families import OwnProblem
 from equimargin.solvers import SOLVERS
 
 
@@ -29,7 +30,7 @@ def checks(examples: int, seed: int, pattern: str = "*") -> Iterator[tuple[str, 
     rooms = (equimargin.documents.__name__, equimargin.shipped.__name__)
     families = [id for id, family in FAMILIES.items() if family.module.startswith(rooms) and fnmatchcase(id, pattern)]
     for id, entry in REGISTRY.items():
-        if entry.family in families and isinstance(entry, OwnFormulation):
+        if entry.family in families and isinstance(entry, Formulation):
             yield id, lambda entry=entry: check_own_formulation(entry, examples, seed)  # type: ignore[misc]
     for name in SOLVERS:
         if SOLVERS[name].families[0] in families:
@@ -46,7 +47,7 @@ def made_small(id: str, examples: int, seed: int) -> str:
     def complaints(problem: AnyProblem) -> list[str]:
         assert isinstance(problem, OwnProblem)
         entry = REGISTRY[id]
-        assert isinstance(entry, OwnFormulation)
+        assert isinstance(entry, Formulation)
         return [other] if value_complaint(entry, problem) else []
 
     return shrunk(family(found.data), complaints, [other], FOLDER / f"{id}-{seed}.py")

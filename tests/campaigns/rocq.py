@@ -41,9 +41,10 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.declaration import REGISTRY, Printed
+from equimargin.formulations.declaration import Printed
+from equimargin.formulations.documents.controls import reduced_pairs
+from equimargin.formulations.formulation import REGISTRY
 from equimargin.formulations.kernels.gram import proven_shift
-from equimargin.formulations.look_alikes import reduced_pairs
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs import certificate, enclosure, program_certificate
 from equimargin.proofs.coq import strings

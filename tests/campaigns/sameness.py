@@ -17,7 +17,7 @@ from itertools import combinations
 from typing import Any
 
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.declaration import families
+from equimargin.formulations.formulation import families
 from equimargin.own.plugins import load_shipped
 from equimargin.proofs.sameness import Statement, stated
 from equimargin.sameness import Same, same

@@ -42,6 +42,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
+from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.programs import program_from_arrays
@@ -49,7 +50,6 @@ from equimargin.formulations.rows.listed import Pairs
 from equimargin.own.instances import drawn
 from equimargin.proofs import certificate, checker, enclosure, program_certificate
 from equimargin.proofs.coq import Answer, NotProved, answers, build
-from equimargin.proofs.families.family import FAMILIES
 from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.solvers import exact_optimum, solve
 from equimargin.testing import sample_problem

@@ -13,10 +13,10 @@ import equimargin.shipped
 from campaigns import nightly_families
 from equimargin.compare import compare
 from equimargin.formulations import REGISTRY, classification, regression
+from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.formulation import Formulation
 from equimargin.own.instances import check_own_formulation, check_own_solver, drawn, refutation
 from equimargin.proofs import Agreement, Verdict
-from equimargin.proofs.families import OwnFormulation
-from equimargin.proofs.families.family import FAMILIES
 from equimargin.shipped.nu import nu_svc, nu_svr
 from equimargin.solvers import SOLVERS, exact_optimum
 from equimargin.solvers.solution import Limits
@@ -62,7 +62,7 @@ def test_there_are_data_for_every_family() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("id", FORMS)
 def test_every_form_conforms_and_every_mistake_is_refuted(id: str) -> None:
-    entry = as_a(OwnFormulation, REGISTRY[id])
+    entry = as_a(Formulation, REGISTRY[id])
     check_own_formulation(entry, EXAMPLES)
     if entry.control:
         assert f"{id} is worth" in str(present(refutation(id, EXAMPLES)))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from equimargin.formulations import REGISTRY, Declaration, Point, linear
+from equimargin.formulations import REGISTRY, Formulation, Printed, Symbols, linear
 from equimargin.testing import FAMILIES, check_formulation, sample_problem
-from narrow import as_a, present
 from oracles.own_entries import PRINTED
 from places import ROOT, example
 
@@ -39,22 +39,15 @@ def test_the_example_is_short_and_conforms(own: str) -> None:
 def test_what_is_wrong_is_said(own: str) -> None:
     right = REGISTRY[own]
 
-    def halved(problem: object) -> object:
-        declared = right.builder(problem)
-        return replace(declared, printed=lambda v: replace(declared.printed(v), objective=declared.printed(v).objective / 2))
+    def halved(v: Mapping[str, Any], d: Symbols) -> Printed:
+        return Printed((v["w"] @ v["w"] / 2 + v["C"] * d.c @ np.maximum(1 - d.y * (d.X @ v["w"] - v["b"]), 0)) / 2)
 
-    def turned(problem: object) -> object:
-        declared = right.builder(problem)
-
-        def recover(d: Declaration) -> Point:
-            point = as_a(Point, declared.recover(d))
-            return replace(point, b=-present(point.b))
-
-        return replace(declared, recover=recover)
-
-    halved.__doc__ = turned.__doc__ = right.statement
-    for builder, words in ((halved, "its printed formula says"), (turned, "disagrees on linear where it must be agrees")):
-        REGISTRY[own] = replace(right, builder=builder)  # type: ignore[arg-type]
+    wrong: list[tuple[Formulation, str]] = [
+        (replace(right, printed=halved), "its printed formula says"),
+        (replace(right, to_canonical=lambda v, d: d.point(v["w"], v["b"])), "disagrees on linear where it must be agrees"),
+    ]
+    for changed, words in wrong:
+        REGISTRY[own] = changed
         with pytest.raises(AssertionError, match=words):
             check_formulation(own)
     REGISTRY[own] = replace(right, family="svr.l1")

@@ -27,16 +27,16 @@ from equimargin.formulations import (
     one_norm_classification,
     polynomial,
 )
+from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.formulation import Formulation
+from equimargin.formulations.user_functions import Quit, kept_from_quitting
 from equimargin.own import OwnFamily, family
 from equimargin.own.instances import check_own_formulation, check_own_solver
 from equimargin.own.plugins import load_shipped
 from equimargin.proofs import Agreement, Verdict
-from equimargin.proofs.families import OwnFormulation
-from equimargin.proofs.families.family import FAMILIES
 from equimargin.report.page import summary
 from equimargin.sameness import same
 from equimargin.solvers import SOLVERS, Needs, Status, solve
-from equimargin.solvers.interrupt import Quit, kept_from_quitting
 from equimargin.solvers.registry import Entry, solver
 from equimargin.testing import check_solver
 from narrow import as_a
@@ -206,7 +206,7 @@ def test_a_family_of_which_a_part_quits_has_failed_answers(quitting: Any, part: 
             check_own_solver(as_a(Entry, SOLVERS[failed]), examples=1)
         return
     with pytest.raises(AssertionError, match="Quit: it raises"):
-        check_own_formulation(as_a(OwnFormulation, REGISTRY[failed]), examples=1)
+        check_own_formulation(as_a(Formulation, REGISTRY[failed]), examples=1)
     assert same("test.quitting.primal", failed, draws=1, examples=1).verdict == "UNDECIDED"
 
 

@@ -22,7 +22,6 @@ from equimargin.formulations import (
     classification,
     declare,
     families,
-    formulation,
     interval,
     linear,
     one_norm_classification,
@@ -37,8 +36,9 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.bounds.complete import complete
-from equimargin.formulations.ranksvm import ALL_SUBSETS
+from equimargin.formulations.family import FAMILIES as FAMILIES_ENTERED
 from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.subsets import ALL_SUBSETS
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, judge
 from equimargin.solvers import BACKENDS, Status, solve_declaration
 from equimargin.testing import FAMILIES, sample_problem
@@ -362,9 +362,9 @@ def test_constraints_may_be_changed_between_solves() -> None:
 
 def test_an_id_is_registered_once() -> None:
     entry = REGISTRY["svm.soft.dual"]
-    sentence = r"^'svm.soft.dual' is registered already, by equimargin.formulations.svm.soft_dual; take another id, or `del REGISTRY"
+    sentence = r"^'svm.soft.dual' is entered already, by equimargin.formulations.documents.yu_kim; take another name"
     with pytest.raises(ValueError, match=sentence):
-        formulation("svm.soft.dual", "svm.soft", latex="", carries="multipliers")(lambda problem: declare("svm.soft.primal", problem))
+        FAMILIES_ENTERED["svm.soft"].formulation("dual", latex="")(lambda d: entry.stated(d))
     assert REGISTRY["svm.soft.dual"] is entry
 
 
@@ -503,7 +503,7 @@ def test_it_is_shown_as_its_equation() -> None:
         "svm.soft.dual: max 1'alpha - 1/2 alpha'YKY alpha s.t. y'alpha = 0, 0 <= alpha <= C.",
         "    variables: alpha 2, w 2",
         "    parameters: C = 2",
-        "    constraints: span, balance, lower, upper",
+        "    constraints: balance, lower, upper, w",
         "    declared for <MarginProblem svm.soft: 2 rows of 2 points with 2 features, Linear(), C=2>",
     ]
     assert repr(declaration) == "<Declaration svm.soft.dual: alpha, w; span, balance, lower, upper>"

@@ -33,7 +33,7 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
-from equimargin.formulations.look_alikes import pair_decision, reduced_pairs
+from equimargin.formulations.documents.controls import pair_decision, reduced_pairs
 from equimargin.formulations.problem.choices import Bias
 from equimargin.formulations.problem.construct import problem_of_family, problems_of
 from equimargin.proofs import Agreement, Verdict, examine, judge

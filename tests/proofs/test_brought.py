@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 from brought import bottomless, dual, nothing, ocsvm
 from equimargin.compare import compare
 from equimargin.formulations import REGISTRY, classification, declare, linear
+from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.numeric.arguments import number
 from equimargin.own import OwnFamily, Printed, Source, family
 from equimargin.own.instances import drawn, refutation
 from equimargin.proofs import Agreement, Verdict, examine, judge
 from equimargin.proofs.dualize import same_dual
-from equimargin.proofs.families.family import FAMILIES
 from equimargin.proofs.families.optimum import ProvenOptimum, proven_optimum
 from equimargin.solvers import SOLVERS, Limits, Status, solve_declaration
 from equimargin.testing import check_formulation, check_solver, main
@@ -670,7 +670,7 @@ HALF = partial(partial(_half_of_square), 0.5)
 def test_partials_and_objects_that_are_called_are_formulations_and_solvers(own: OwnFamily, stated: Any, doc: str) -> None:
     own.formulation("other", control=False)(stated)
     own.solver("whole")(partial(lambda share, d: {"x": share * d["end"]}, 1.0))
-    assert (REGISTRY["test.own.other"].builder.__doc__, REGISTRY["test.own.other"].builder.__module__) == (doc, __name__)
+    assert (REGISTRY["test.own.other"].stated.__doc__, REGISTRY["test.own.other"].module) == (doc, __name__)
     found = compare(own({"end": 3.0}), solvers=["CLARABEL", "test.own.whole"])
     assert found.exit_code == 0, str(found)
     assert len(found.families[0].judgements) == 3
@@ -694,8 +694,8 @@ def test_what_is_entered_twice_or_wrongly_is_refused(own: OwnFamily) -> None:
         family("test.new", reading="decimal")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"must be above 0 and at most 0.001"):
         own.solver("rough", accuracy=0.1)
-    with pytest.raises(TypeError, match=r"takes no argument recovers"):
-        own.formulation("new", recovers=lambda v, d: v)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'recovers'"):
+        own.formulation("new", recovers=lambda v, d: v)  # type: ignore[call-arg]
     empty = family("test.empty")
     with pytest.raises(ValueError, match=r"cannot be wrong on purpose"):
         empty.formulation("first", control=True)(lambda d: d)

@@ -21,12 +21,12 @@ import equimargin.documents
 import equimargin.shipped
 from equimargin.compare import compare
 from equimargin.formulations import REGISTRY
+from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.own import Source, family
 from equimargin.own.instances import drawn
 from equimargin.proofs import Agreement, Verdict, checker, enclosure, program_certificate
-from equimargin.proofs.families import OwnFormulation
-from equimargin.proofs.families.family import FAMILIES
 from equimargin.solvers import SOLVERS
 from equimargin.solvers.exact.program import Optimum, program_optimum
 from narrow import as_a
@@ -39,7 +39,7 @@ SEEDS = range(12)
 AT_LEAST = 6
 """Mistakes of every formulation of a family of the documents."""
 Change = Callable[[cp.Problem], cp.Problem]
-Mistake = Callable[[OwnFormulation, Any], cp.Problem]
+Mistake = Callable[[Formulation, Any], cp.Problem]
 
 
 def _stated(change: Change) -> Mistake:
@@ -184,7 +184,7 @@ def entered() -> Iterator[None]:
     FAMILIES.pop(MUTANT, None)
 
 
-def _optimum(entry: OwnFormulation, data: Any, stated: cp.Problem) -> float:
+def _optimum(entry: Formulation, data: Any, stated: cp.Problem) -> float:
     """What Clarabel says of the optimum, on the family's scale."""
     stated.solve(solver="CLARABEL")
     return float(entry.value(stated.value, data))
@@ -283,9 +283,9 @@ def test_every_family_has_mistakes() -> None:
 @pytest.mark.parametrize(("id", "mistake"), [(id, mistake) for id, _, mistake in TABLE], ids=[f"{id}: {name}" for id, name, _ in TABLE])
 def test_a_wrong_formulation_of_a_family_is_not_believed(id: str, mistake: Mistake) -> None:
     """It disagrees with its family; where it is the definition, the others disagree with it."""
-    wrong = as_a(OwnFormulation, REGISTRY[id])
+    wrong = as_a(Formulation, REGISTRY[id])
     of = FAMILIES[wrong.family]
-    honest = [as_a(OwnFormulation, entry) for entry in REGISTRY.values() if entry.family == wrong.family and not entry.control]
+    honest = [as_a(Formulation, entry) for entry in REGISTRY.values() if entry.family == wrong.family and not entry.control]
     instance = next(data for data in (drawn(of, seed) for seed in SEEDS) if _differs(wrong, data, mistake))
     mutant = family(MUTANT, source=Source("none", ""))
     for entry in honest:
@@ -303,7 +303,7 @@ def test_a_wrong_formulation_of_a_family_is_not_believed(id: str, mistake: Mista
         assert Agreement.DISAGREES in judged.values()
 
 
-def _differs(entry: OwnFormulation, data: Any, mistake: Mistake) -> bool:
+def _differs(entry: Formulation, data: Any, mistake: Mistake) -> bool:
     """Whether a mistake changes the optimum at these data, both optima being finite, or only the right one."""
     if entry.refusal(FAMILIES[entry.family](data)) is not None:
         return False
@@ -325,13 +325,13 @@ LIES: dict[str, Callable[[float, dict[str, Any]], Any]] = {
 @pytest.mark.parametrize("lie", LIES)
 def test_a_wrong_answer_of_a_solver_is_not_believed(lie: str) -> None:
     data = drawn(FAMILIES["lasso"], 0)
-    right = as_a(OwnFormulation, REGISTRY["lasso.primal"])
+    right = as_a(Formulation, REGISTRY["lasso.primal"])
     stated = right.stated(data)
     stated.solve(solver="CLARABEL")
     point = {variable.name(): variable.value for variable in stated.variables()}
     mutant = family(MUTANT, source=Source("none", ""))
     mutant.formulation("primal", value=right.value)(right.stated)
-    dual = as_a(OwnFormulation, REGISTRY["lasso.dual"])
+    dual = as_a(Formulation, REGISTRY["lasso.dual"])
     mutant.formulation("dual", value=dual.value)(dual.stated)
     mutant.solver("right", accuracy=1e-6)(lambda data: point)
     mutant.solver("wrong", accuracy=1e-6)(lambda data: LIES[lie](float(right.value(stated.value, data)), point))

@@ -15,14 +15,14 @@ from campaigns.exact.program_kinds import KINDS
 from equimargin.compare import compare
 from equimargin.documents.coupling import wlw as coupling
 from equimargin.formulations import REGISTRY
+from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.own import OwnFamily, family
 from equimargin.own.instances import check_own_formulation, check_own_solver
 from equimargin.proofs import Agreement, Verdict
-from equimargin.proofs.families import OwnFormulation
 from equimargin.proofs.families.completion import completed
-from equimargin.proofs.families.family import FAMILIES
 from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding
 from equimargin.sameness import same
 from equimargin.solvers import SOLVERS
@@ -120,7 +120,7 @@ def test_a_solver_of_a_rounded_formulation_is_not_accused(rounds: OwnFamily) -> 
 
 def test_drawn_instances_refute_no_formulation_for_its_roundings(rounds: OwnFamily) -> None:
     for name in ("gram", "halved", "off", "bounded"):
-        check_own_formulation(as_a(OwnFormulation, REGISTRY[f"test.rounds.{name}"]), examples=3)
+        check_own_formulation(as_a(Formulation, REGISTRY[f"test.rounds.{name}"]), examples=3)
     check_own_solver(as_a(Entry, SOLVERS["test.rounds.normal_equations"]), examples=3)
 
 

@@ -33,8 +33,8 @@ from equimargin.formulations import (
     rbf,
     sigmoid,
 )
+from equimargin.formulations.family import FAMILIES as FAMILIES_BROUGHT
 from equimargin.own.plugins import load_shipped
-from equimargin.proofs.families.family import FAMILIES as FAMILIES_BROUGHT
 from equimargin.solvers import SOLVERS, Limits, Needs, Refusal, Solution, Status, exact_optimum, solve, solver
 from equimargin.solvers.solution import finished
 from equimargin.testing import FAMILIES, check_solver, margin_problems, sample_problem

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from equimargin.atlas.equations import html_of_markdown
 from equimargin.formulations import REGISTRY, links
-from equimargin.formulations.declaration import Formulation
+from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.links.kinds import Link
 from equimargin.solvers import SOLVERS
 

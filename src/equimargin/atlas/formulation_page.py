@@ -14,11 +14,11 @@ from markupsafe import Markup
 
 from equimargin.atlas.duals import Derivation, derivation, instance
 from equimargin.formulations import declare, links
-from equimargin.formulations.declaration import Formulation
+from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.links.kinds import Equivalence, Link, NotEquivalent
 from equimargin.proofs import theorems
 from equimargin.proofs.dualize import DUAL_OF
-from equimargin.proofs.families.formulation import OwnFormulation
+from equimargin.proofs.families import brought
 
 SIGNS = {
     "Equality": "an equation: of either sign",
@@ -71,14 +71,14 @@ def code(entry: Formulation) -> Markup:
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer
 
-    function = _stated(entry)
+    function = inspect.unwrap(entry.stated)
     parts = [inspect.getsource(part) for part in (function, *_called(function))]
     return Markup(highlight("\n\n".join(map(dedent, parts)), PythonLexer(), HtmlFormatter(nowrap=True)))
 
 
 def multipliers(entry: Formulation) -> list[tuple[str, str]]:
     """The constraints of a printed problem by name, and the sign of the multiplier of each; empty for families without a small instance."""
-    if isinstance(entry, OwnFormulation):
+    if entry.family in brought():
         return []
     problem = instance(entry.family)
     if entry.refusal(problem) is not None:
@@ -92,10 +92,6 @@ def dual_of(id: str) -> Derivation | None:
     """The derivation of the dual that a formulation is, or has; None where none is declared."""
     primal = id if id in DUAL_OF else next((one for one, other in DUAL_OF.items() if other == id), None)
     return None if primal is None else derivation(primal)
-
-
-def _stated(entry: Formulation) -> Callable[..., Any]:
-    return entry.stated if isinstance(entry, OwnFormulation) else entry.builder
 
 
 def _called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:

@@ -151,11 +151,11 @@ def _listing(subject: Subject) -> Iterator[tuple[str, str]]:
         for family in families():
             entries = [entry for entry in REGISTRY.values() if entry.family == family]
             names = ", ".join(entry.id for entry in entries if not entry.control)
-            yield family, names + _origin(entries[0].builder.__module__)
+            yield family, names + _origin(entries[0].module)
     elif subject is Subject.FORMULATIONS:
         for entry in REGISTRY.values():
             sources = "; ".join(map(str, entry.sources))
-            yield entry.id, sources + (" [control]" if entry.control else "") + _origin(entry.builder.__module__)
+            yield entry.id, sources + (" [control]" if entry.control else "") + _origin(entry.module)
     elif subject is Subject.SOLVERS:
         from equimargin.solvers import BACKENDS, SOLVERS
 
@@ -308,16 +308,17 @@ def _data_of(id: str) -> Iterator[str]:
 
     Nothing where none can be drawn, or of other families.
     """
-    from equimargin.proofs.families.family import FAMILIES
+    from equimargin.proofs.families import brought
 
-    if id not in FAMILIES or FAMILIES[id].data is None:
+    family = brought().get(id)
+    if family is None or family.data is None:
         return
     try:
         from equimargin.own.data import in_json
         from equimargin.own.instances import drawn
     except ImportError:  # hypothesis is not there
         return
-    said = in_json(drawn(FAMILIES[id], SHOWN_SEED))
+    said = in_json(drawn(family, SHOWN_SEED))
     yield from ("", f"Data such as --draw {SHOWN_SEED} draws, and as a JSON file may hold them", f"  {said}")
 
 

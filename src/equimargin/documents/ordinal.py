@@ -348,19 +348,19 @@ def implicit_primal(d: Data) -> cp.Problem:
     return _primal(d, rows_of(d))
 
 
-@implicit.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", recover=_of_dual(explicit=False))
+@implicit.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", to_canonical=_of_dual(explicit=False))
 def implicit_dual(d: Data) -> cp.Problem:
     """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2   s.t.   0 <= a <= C,  sum_i s_ik a_ik = 0 of every threshold k."""
     return _dual(d, rows_of(d), bounded=True)
 
 
-@implicit.formulation("beta", recover=_of_beta)
+@implicit.formulation("beta", to_canonical=_of_beta)
 def implicit_beta(d: Data) -> cp.Problem:
     """min 1/2 beta'K beta + C sum_ik (1 - s_ik ((K beta)_i - b_k))_+  with K = XX'."""
     return _beta(d, rows_of(d))
 
 
-@implicit.formulation("two_levels", applies=_more_levels, recover=_of_bias)
+@implicit.formulation("two_levels", applies=_more_levels, to_canonical=_of_bias)
 def implicit_two_levels(d: Data) -> cp.Problem:
     """svm.soft at the labels -1 and 1 of the levels 0 and 1: min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+, with b = -b_0."""
     return _classification(d)
@@ -400,20 +400,20 @@ def implicit_l2_primal(d: Data) -> cp.Problem:
 
 
 @implicit_l2.formulation(
-    "dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2 - \tfrac1{4C} |a|^2", recover=_of_dual(explicit=False)
+    "dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2 - \tfrac1{4C} |a|^2", to_canonical=_of_dual(explicit=False)
 )
 def implicit_l2_dual(d: Data) -> cp.Problem:
     """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2 - |a|^2 / (4C)   s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k."""
     return _dual(d, rows_of(d), square=0.25)
 
 
-@implicit_l2.formulation("beta", recover=_of_beta)
+@implicit_l2.formulation("beta", to_canonical=_of_beta)
 def implicit_l2_beta(d: Data) -> cp.Problem:
     """min 1/2 beta'K beta + C sum_ik (1 - s_ik ((K beta)_i - b_k))_+^2  with K = XX'."""
     return _beta(d, rows_of(d), squared=True)
 
 
-@implicit_l2.formulation("two_levels", applies=_more_levels, recover=_of_bias)
+@implicit_l2.formulation("two_levels", applies=_more_levels, to_canonical=_of_bias)
 def implicit_l2_two_levels(d: Data) -> cp.Problem:
     """svm.l2 at the labels -1 and 1 of the levels 0 and 1: min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+^2, with b = -b_0."""
     return _classification(d, squared=True)
@@ -443,19 +443,19 @@ def explicit_primal(d: Data) -> cp.Problem:
     return _primal(d, rows_of(d, explicit=True), ordered=True)
 
 
-@explicit.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", recover=_of_dual(explicit=True))
+@explicit.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", to_canonical=_of_dual(explicit=True))
 def explicit_dual(d: Data) -> cp.Problem:
     """max sum a - 1/2 |sum a_ik s_ik x_i|^2   s.t.   0 <= a <= C,  mu >= 0,  sum_i s_ik a_ik = mu_{k-1} - mu_k,  none at the ends."""
     return _dual(d, rows_of(d, explicit=True), bounded=True, ordered=True)
 
 
-@explicit.formulation("beta", recover=_of_beta)
+@explicit.formulation("beta", to_canonical=_of_beta)
 def explicit_beta(d: Data) -> cp.Problem:
     """min 1/2 beta'K beta + C sum_ik (1 - s_ik ((K beta)_i - b_k))_+   s.t.   b_k <= b_{k+1},  of k = y_i - 1 and y_i, with K = XX'."""
     return _beta(d, rows_of(d, explicit=True), ordered=True)
 
 
-@explicit.formulation("two_levels", applies=_more_levels, recover=_of_bias)
+@explicit.formulation("two_levels", applies=_more_levels, to_canonical=_of_bias)
 def explicit_two_levels(d: Data) -> cp.Problem:
     """svm.soft at the labels -1 and 1 of the levels 0 and 1: min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+, with b = -b_0."""
     return _classification(d)
@@ -486,14 +486,14 @@ def hard_neighbours(d: Data) -> cp.Problem:
 
 
 @hard.formulation(
-    "dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", recover=lambda v, d: _cut(_weights(d, rows_of(d), v["a"]), d)
+    "dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", to_canonical=lambda v, d: _cut(_weights(d, rows_of(d), v["a"]), d)
 )
 def hard_dual(d: Data) -> cp.Problem:
     """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2   s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k."""
     return _dual(d, rows_of(d))
 
 
-@hard.formulation("rank_hard", value=lambda value, d: 4 * value, recover=lambda values, d: _cut(2 * values["w"], d))
+@hard.formulation("rank_hard", value=lambda value, d: 4 * value, to_canonical=lambda values, d: _cut(2 * values["w"], d))
 def hard_rank_hard(d: Data) -> cp.Problem:
     """rank.hard, times 4: min 1/2 |w|^2   s.t.   w.(x_i - x_j) >= 1  of all y_i > y_j. Two w of it have thresholds, with margins of 1."""
     import cvxpy as cp

@@ -131,7 +131,7 @@ def primal(d: Data) -> cp.Problem:
     return _primal(d)
 
 
-@sum_of_margins.formulation("dual", latex=r"\max -\tfrac12 |\sum_r s_r \alpha_r x_r|^2", recover=_of_dual)
+@sum_of_margins.formulation("dual", latex=r"\max -\tfrac12 |\sum_r s_r \alpha_r x_r|^2", to_canonical=_of_dual)
 def dual(d: Data) -> cp.Problem:
     """max -1/2 |sum_r s_r alpha_r x_r|^2   s.t.   0 <= alpha <= C,  tau, eta >= 0,  and two sums of each interval k.
 
@@ -140,7 +140,7 @@ def dual(d: Data) -> cp.Problem:
     return _dual(d)
 
 
-@sum_of_margins.formulation("beta", recover=lambda values, d: {"w": d["X"].T @ values["beta"], "a": values["a"], "b": values["b"]})
+@sum_of_margins.formulation("beta", to_canonical=lambda values, d: {"w": d["X"].T @ values["beta"], "a": values["a"], "b": values["b"]})
 def beta(d: Data) -> cp.Problem:
     """min 1/2 beta'K beta + sum_k (a_k - b_k) + C sum xi   s.t.   the same of K beta for w.x, with K = XX'."""
     import cvxpy as cp
@@ -150,7 +150,7 @@ def beta(d: Data) -> cp.Problem:
 
 
 @sum_of_margins.formulation(
-    "unit_ball", latex=r"\min \sum_k (a_k - b_k) + C \sum_i \xi_i,\; |w| \le 1", value=_squared, applies=_unbounded, recover=_of_unit
+    "unit_ball", latex=r"\min \sum_k (a_k - b_k) + C \sum_i \xi_i,\; |w| \le 1", value=_squared, applies=_unbounded, to_canonical=_of_unit
 )
 def unit_ball(d: Data) -> cp.Problem:
     """min sum_k (a_k - b_k) + C sum xi   s.t.   |w| <= 1  and the same rows, as it is printed; its optimum v is worth -v^2 / 2."""

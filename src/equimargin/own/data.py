@@ -12,19 +12,18 @@ import numpy as np
 
 from equimargin.formulations.numeric.archive import Archive
 from equimargin.formulations.numeric.arguments import said
-from equimargin.proofs.families import OwnProblem
-from equimargin.proofs.families.family import FAMILIES, OwnFamily
+from equimargin.proofs.families import OwnFamily, OwnProblem, brought
 from equimargin.proofs.families.problem import described
 
 
 def chosen_families(patterns: Sequence[str]) -> list[OwnFamily]:
     """The families, among those that were brought, that any of the patterns names; in the order in which they were entered."""
-    return [family for id, family in FAMILIES.items() if any(fnmatchcase(id.lower(), pattern.lower()) for pattern in patterns)]
+    return [family for id, family in brought().items() if any(fnmatchcase(id.lower(), pattern.lower()) for pattern in patterns)]
 
 
 def names_of_families() -> str:
     """The ids of all families that were brought, for a sentence."""
-    return ", ".join(FAMILIES) or "none, --plugin MODULE brings some"
+    return ", ".join(brought()) or "none, --plugin MODULE brings some"
 
 
 def problem_of(family: OwnFamily, file: str | None, seed: int | None) -> tuple[OwnProblem, str]:

@@ -1,8 +1,8 @@
 """Instances of families that somebody brings, drawn from their strategies: to try them out, and to look for one that refutes a formulation.
 
 A formulation is checked on every instance that is drawn: its proven optimum must be the definition's. Where it says how its variables
-become those of the definition (`recover`), or the way back (`express`), its optimal points are carried over, and must be optimal there.
-hypothesis shrinks an instance on which something is wrong.
+become those of the definition (`to_canonical`), or the way back (`from_canonical`), its optimal points are carried over, and must be
+optimal there. hypothesis shrinks an instance on which something is wrong.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.proofs.families import OwnFormulation, OwnProblem, ProvenOptimum
+from equimargin.formulations.family import Family
+from equimargin.formulations.formulation import Formulation
+from equimargin.formulations.user_functions import kept_from_quitting
+from equimargin.proofs.families import OwnProblem, ProvenOptimum, brought
 from equimargin.proofs.families.completion import completed
-from equimargin.proofs.families.family import FAMILIES, OwnFamily
 from equimargin.proofs.families.problem import described
 from equimargin.proofs.referee.evidence import what_was_raised
-from equimargin.solvers.interrupt import kept_from_quitting
 from equimargin.solvers.registry import Entry
 from equimargin.solvers.solution import Limits
 
@@ -60,7 +61,7 @@ def exactly(data: Any) -> str:
     return described(data)
 
 
-def drawn(family: OwnFamily, seed: int) -> Any:
+def drawn(family: Family[OwnProblem], seed: int) -> Any:
     """Data of a family, drawn from its strategy: the largest of a few, because on the simplest ones most formulations agree.
 
     Raises
@@ -86,11 +87,10 @@ def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation |
     from equimargin.formulations import REGISTRY
 
     entry = REGISTRY[id]
-    assert isinstance(entry, OwnFormulation)
-    return _smallest(FAMILIES[entry.family], lambda problem: value_complaint(entry, problem), examples, seed)
+    return _smallest(brought()[entry.family], lambda problem: value_complaint(entry, problem), examples, seed)
 
 
-def check_own_formulation(entry: OwnFormulation, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
+def check_own_formulation(entry: Formulation, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
     """Check a formulation of a family that somebody brings on drawn instances.
 
     Parameters
@@ -106,7 +106,7 @@ def check_own_formulation(entry: OwnFormulation, examples: int = EXAMPLES, seed:
     AssertionError : it is not worth what the definition is, or its maps do not hold, or it is a control and no instance shows that; with
         the smallest instance found, in a sentence.  ValueError : a family without a strategy.
     """
-    family, seen = FAMILIES[entry.family], _Seen()
+    family, seen = brought()[entry.family], _Seen()
 
     def complaint(problem: OwnProblem) -> str:
         if entry.refusal(problem) is not None:
@@ -138,7 +138,7 @@ def check_own_solver(solver: Entry[Any], examples: int = EXAMPLES, seed: int = 0
     ------
     AssertionError : an answer that is worth something else, no answer, or one that cannot be made feasible; with the smallest instance.
     """
-    family, seen = FAMILIES[solver.families[0]], _Seen()
+    family, seen = brought()[solver.families[0]], _Seen()
 
     def complaint(problem: OwnProblem) -> str:
         optimum = problem.optimum()
@@ -173,7 +173,7 @@ class _Seen:
     count: int = 0
 
 
-def value_complaint(entry: OwnFormulation, problem: OwnProblem) -> str:
+def value_complaint(entry: Formulation, problem: OwnProblem) -> str:
     """That the proven optimum of a formulation is not the definition's; nothing where it may be."""
     if entry.refusal(problem) is not None:
         return ""
@@ -183,22 +183,22 @@ def value_complaint(entry: OwnFormulation, problem: OwnProblem) -> str:
     return f"{entry.id} is worth {own} where {problem.definition.id} is worth {due}" if differs else ""
 
 
-def _complaint_of_maps(entry: OwnFormulation, problem: OwnProblem) -> str:
-    """What is wrong with recover, express or printed, where they are written."""
+def _complaint_of_maps(entry: Formulation, problem: OwnProblem) -> str:
+    """What is wrong with to_canonical, from_canonical or printed, where they are written."""
     own, due = problem.optimum(entry.id), problem.optimum()
     said = "" if entry.printed is None else _complaint_of_printed(entry, problem)
     if not (isfinite(own.upper) and isfinite(due.upper)):
         return said  # no point is optimal
-    if not said and entry.recover is not None and own.x is not None:
-        given = entry.recover(problem.values_at(entry.id, own.x), problem.data)
-        said = _complaint_of_point(f"the point that {entry.id} recovers", problem.definition, given, problem, due)
-    if not said and entry.express is not None and due.x is not None:
-        given = entry.express(problem.values_at(problem.definition.id, due.x), problem.data)
-        said = _complaint_of_point(f"the point that {entry.id} expresses", entry, given, problem, due)
+    if not said and entry.to_canonical is not None and own.x is not None:
+        given = entry.to_canonical(problem.values_at(entry.id, own.x), problem.data)
+        said = _complaint_of_point(f"the point that {entry.id} maps to the definition", problem.definition, given, problem, due)
+    if not said and entry.from_canonical is not None and due.x is not None:
+        given = entry.from_canonical(problem.values_at(problem.definition.id, due.x), problem.data)
+        said = _complaint_of_point(f"the point that {entry.id} maps from the definition", entry, given, problem, due)
     return said
 
 
-def _complaint_of_point(what: str, entry: OwnFormulation, given: Any, problem: OwnProblem, due: ProvenOptimum) -> str:
+def _complaint_of_point(what: str, entry: Formulation, given: Any, problem: OwnProblem, due: ProvenOptimum) -> str:
     program = problem.program(entry.id)
     try:
         found = completed(program, given, SECONDS)
@@ -211,7 +211,7 @@ def _complaint_of_point(what: str, entry: OwnFormulation, given: Any, problem: O
     return ""
 
 
-def _complaint_of_printed(entry: OwnFormulation, problem: OwnProblem) -> str:
+def _complaint_of_printed(entry: Formulation, problem: OwnProblem) -> str:
     """That the printed objective is not the declared one at values drawn at random."""
     assert entry.printed is not None
     stated, rng = entry.problem_of(problem.data), np.random.default_rng(0)
@@ -223,7 +223,7 @@ def _complaint_of_printed(entry: OwnFormulation, problem: OwnProblem) -> str:
     return "" if same else f"{entry.id} declares {declared!r}, its printed formula says {printed!r}"
 
 
-def _smallest(family: OwnFamily, complaint: Callable[[OwnProblem], str], examples: int, seed: int) -> Refutation | None:
+def _smallest(family: Family[OwnProblem], complaint: Callable[[OwnProblem], str], examples: int, seed: int) -> Refutation | None:
     """The smallest drawn instance with a complaint.
 
     Raises
@@ -249,7 +249,7 @@ def _smallest(family: OwnFamily, complaint: Callable[[OwnProblem], str], example
     return found[-1]
 
 
-def _each(family: OwnFamily, use: Callable[[Any], None], examples: int, seed: int) -> None:
+def _each(family: Family[OwnProblem], use: Callable[[Any], None], examples: int, seed: int) -> None:
     """Use a given number of drawn data."""
 
     @hypothesis.seed(seed)
@@ -267,7 +267,7 @@ def _settings(examples: int) -> hypothesis.settings:
     return hypothesis.settings(max_examples=examples, deadline=None, database=None, report_multiple_bugs=False, suppress_health_check=slow)
 
 
-def strategy_of(family: OwnFamily) -> Any:
+def strategy_of(family: Family[OwnProblem]) -> Any:
     """The strategy of a family's data, made now where the family has a function that makes it.
 
     Raises

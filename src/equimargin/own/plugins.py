@@ -17,7 +17,7 @@ from importlib import import_module
 from importlib.metadata import Distribution, EntryPoint, distributions, entry_points
 from pathlib import Path
 
-from equimargin.solvers.interrupt import kept_from_quitting
+from equimargin.formulations.user_functions import kept_from_quitting
 
 GROUP = "equimargin.plugins"
 """The entry-point group of plug-ins."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.bounds.intervals import Interval
-from equimargin.formulations.declaration import DOCUMENTS
+from equimargin.formulations.source import DOCUMENTS
 from equimargin.proofs import Agreement, Family, Judgement, Verdict
 from equimargin.proofs.referee.judgement import USUAL_RULE
 from equimargin.report.records import solved

@@ -8,8 +8,8 @@ from typing import Any
 
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.numeric.arguments import did_you_mean
+from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.proofs.sameness import Statement
-from equimargin.solvers.interrupt import kept_from_quitting
 
 
 def statement(text: str) -> Statement:

@@ -86,7 +86,7 @@ def reproduction(a: Statement, b: Statement, data: Any, reading: str) -> str:
         return f"# {reason}: draw the data with the strategy and the seed"
     statements = [repr(each) if isinstance(each, str) else code.name(_module(each), name_of(each)) for each in (a, b)]
     called = code.name("equimargin.sameness", "exact_value")
-    own = {REGISTRY[id].builder.__module__ for id in (a, b) if isinstance(id, str) and id in REGISTRY}
+    own = {REGISTRY[id].module for id in (a, b) if isinstance(id, str) and id in REGISTRY}
     registered = [f"import {module}" for module in sorted(own) if not module.startswith("equimargin.")]
     calls = [f"print({called}({statement}, data, {reading!r}))" for statement in statements]
     return "\n".join([*registered, *code.lines(), f"data = {expression}", *calls])

@@ -53,7 +53,7 @@ def _dual(d: Data, C: float) -> cp.Problem:
     return cp.Problem(cp.Maximize(cp.sum(cp.multiply(E, T)) - cp.sum_squares(d["X"].T @ T) / 2), [cp.sum(T, axis=1) == 0, T <= C * E])
 
 
-@crammer_singer.formulation("dual", source=Source("Crammer 2001", "(15)", TITLE), latex=r"\max \langle E, T \rangle - \tfrac12 |X'T|^2")
+@crammer_singer.formulation("dual", Source("Crammer 2001", "(15)", TITLE), latex=r"\max \langle E, T \rangle - \tfrac12 |X'T|^2")
 def dual(d: Data) -> cp.Problem:
     """max sum_i T_{i y_i} - 1/2 |X'T|^2   s.t.   every row of T sums to 0,  T <= C E."""
     return _dual(d, d["C"])

@@ -72,7 +72,7 @@ def _svc_dual(d: Data, balanced: bool) -> cp.Problem:
     return cp.Problem(cp.Maximize(-cp.sum_squares(d["X"].T @ cp.multiply(y, a)) / 2), [*balance, cp.sum(a) >= d["nu"], a >= 0, a <= 1 / m])
 
 
-@nu_svc.formulation("dual", latex=r"\max -\tfrac12 |X'Ya|^2", recover=lambda v, d: {"w": d["X"].T @ (_signs(d) * v["a"])})
+@nu_svc.formulation("dual", latex=r"\max -\tfrac12 |X'Ya|^2", to_canonical=lambda v, d: {"w": d["X"].T @ (_signs(d) * v["a"])})
 def svc_dual(d: Data) -> cp.Problem:
     """max -1/2 |X'Ya|^2   s.t.   y'a = 0,  sum a >= nu,  0 <= a <= 1 / m."""
     return _svc_dual(d, balanced=True)
@@ -136,7 +136,9 @@ def _svr_dual(d: Data, nu: float) -> cp.Problem:
     )
 
 
-@nu_svr.formulation("dual", latex=r"\max y'\beta - \tfrac12 |X'\beta|^2", recover=lambda v, d: {"w": d["X"].T @ (v["above"] - v["below"])})
+@nu_svr.formulation(
+    "dual", latex=r"\max y'\beta - \tfrac12 |X'\beta|^2", to_canonical=lambda v, d: {"w": d["X"].T @ (v["above"] - v["below"])}
+)
 def svr_dual(d: Data) -> cp.Problem:
     """max y'(a - a*) - 1/2 |X'(a - a*)|^2   s.t.   sum (a - a*) = 0,  sum (a + a*) <= C nu,  0 <= a, a* <= C / m."""
     return _svr_dual(d, d["nu"])

@@ -6,8 +6,9 @@ Neural Computation 13 (2001), equations (3)-(4) and (11).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ one_class = family(
 """X (m, d) and nu in (0, 1]."""
 
 
-def _printed(v: Data, d: Data) -> Printed:
+def _printed(v: Mapping[str, Any], d: Data) -> Printed:
     X, m = d["X"], len(d["X"])
     missing = v["rho"] - v["xi"] - X @ v["w"]
     return Printed(v["w"] @ v["w"] / 2 + v["xi"].sum() / (d["nu"] * m) - v["rho"], {"margins": missing, "slacks": -v["xi"]})
@@ -42,7 +43,7 @@ def primal(d: Data) -> cp.Problem:
 
 
 @one_class.formulation(
-    "dual", source=Source("Schölkopf 2001", "(11)", TITLE), latex=r"\max -\tfrac12 |X'a|^2", recover=lambda v, d: {"w": d["X"].T @ v["a"]}
+    "dual", Source("Schölkopf 2001", "(11)", TITLE), latex=r"\max -\tfrac12 |X'a|^2", to_canonical=lambda v, d: {"w": d["X"].T @ v["a"]}
 )
 def dual(d: Data) -> cp.Problem:
     """max -1/2 |X'a|^2   s.t.   sum a = 1,  0 <= a <= 1 / (nu m)."""

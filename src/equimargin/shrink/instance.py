@@ -12,12 +12,12 @@ import numpy as np
 
 from equimargin import formulations
 from equimargin.formulations import Kernel, MarginProblem, OneNormProblem
+from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.own.kernels import kernel_class
 from equimargin.proofs.families import OwnProblem
-from equimargin.proofs.families.family import FAMILIES
 from equimargin.sameness.reproduction import Code
 
 Change = Callable[[Any], Any]
@@ -83,7 +83,8 @@ class Instance:
             return made
         if self.made_by not in FAMILIES:
             raise ValueError(f"the family {self.made_by} is not known: name the module that enters it (--plugin {self.module})")
-        return FAMILIES[self.made_by](dict(self.arguments))
+        posed: AnyProblem = FAMILIES[self.made_by](dict(self.arguments))
+        return posed
 
     @cached_property
     def text(self) -> str:
@@ -110,7 +111,7 @@ class Instance:
     def expression(self, code: Code) -> str:
         """An expression of Python that makes the problem; code : gets the imports."""
         if self.module:
-            families = code.name("equimargin.proofs.families.family", "FAMILIES")
+            families = code.name("equimargin.formulations.family", "FAMILIES")
             return f"{families}[{self.made_by!r}]({code.of(dict(self.arguments))})"
         given = ", ".join(f"{name}={code.of(value)}" for name, value in self.arguments.items())
         return f"{code.name('equimargin.formulations', self.made_by)}({given})"

@@ -62,7 +62,7 @@ class Shrunk:
 
     def _modules(self) -> list[str]:
         """The modules that enter what is compared, those of the project but the families that come along excepted."""
-        entries = [REGISTRY[name].builder.__module__ for name in self.asked.formulations if name in REGISTRY]
+        entries = [REGISTRY[name].module for name in self.asked.formulations if name in REGISTRY]
         entries += [SOLVERS[name].module for name in self.asked.solvers if name in SOLVERS]
         own = {module for module in entries if module.partition(".")[0] != "equimargin"}
         loaded = {Path(plugin).stem for plugin in self.plugins} | {"__main__"}

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import strategies as st
 
 from equimargin.formulations import REGISTRY, ranking
+from equimargin.formulations.family import FAMILIES
 from equimargin.own import family
 from equimargin.proofs.checker import check
-from equimargin.proofs.families.family import FAMILIES
 from equimargin.proofs.sameness import stated
 from equimargin.proofs.sameness.comparison import apart
 from equimargin.sameness import exact_value, refute, same, suggest

@@ -10,7 +10,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from equimargin.formulations.declaration import declare
+from equimargin.formulations.formulation import declare
 from equimargin.formulations.problem.construct import classification
 from equimargin.solvers.backends import BACKENDS, program_of
 from equimargin.solvers.backends.standard_form import with_stated_bounds

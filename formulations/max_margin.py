@@ -1,8 +1,6 @@
-"""Hard rows, whose weight is infinite: the constraints that they add to a declaration, and the way back from a max-margin form."""
+"""The way from a max-margin form, whose unknown is the margin t, to the family's value and point."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -12,21 +10,6 @@ from equimargin.formulations.problem.point import Point
 
 SMALLEST_MARGIN = 1e-6
 """Margin over the root of the mean K_ii, without a unit: a smaller one cannot be told from 0, and counts as no separation."""
-
-
-def no_slack(problem: MarginProblem, xi: Any) -> dict[str, Any]:
-    """The constraint `hard`: hard rows of a form with slacks take none; nothing where no row is hard."""
-    return {"hard": xi[problem.hard] == 0} if problem.hard.any() else {}
-
-
-def hard_margins(problem: MarginProblem, margins: Any) -> dict[str, Any]:
-    """The constraint `hard`: hard rows of a form without slacks reach their margin of 1; nothing where no row is hard."""
-    return {"hard": margins[problem.hard] >= 1} if problem.hard.any() else {}
-
-
-def shortfall(problem: MarginProblem, slack: Array) -> dict[str, Array]:
-    """By how much hard rows fall short, for a printed formula."""
-    return {"hard": np.maximum(slack[problem.hard], 0.0)} if problem.hard.any() else {}
 
 
 def value_of_margin(problem: MarginProblem, t: float) -> float:

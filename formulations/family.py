@@ -1,0 +1,188 @@
+"""Families: problems with one optimum in many forms, whoever writes them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, Literal, TypeVar
+
+from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.declaration import Printed
+from equimargin.formulations.formulation import REGISTRY, Formulation, unchanged
+from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.problem.base import AnyProblem
+from equimargin.formulations.programs.reading import READINGS, Reading
+from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.source import Source
+from equimargin.formulations.user_functions import Quit, kept
+
+F = TypeVar("F", bound=Callable[..., Any])
+P = TypeVar("P", bound=AnyProblem)
+FAMILIES: dict[str, Family[Any]] = {}
+"""All families, by their ids."""
+EDITIONS: Counter[str] = Counter()
+"""How often a formulation of each id has been entered."""
+
+
+class Family(Generic[P]):
+    """A family of problems with one optimum; its method `formulation` enters functions of its data.
+
+    Parameters
+    ----------
+    id : str
+        Name of no other family.
+    source : Source
+        Where the family is printed; by default its own id.
+    problem : callable
+        From data to a problem of the family.
+    data : strategy or callable
+        A hypothesis strategy of whatever its functions take, or a function that makes one, so that
+        hypothesis is imported only where data are drawn: in tests, and from the command line.
+    check : callable
+        Raises ValueError, with a sentence, at data that the family does not have; it is called
+        before a problem is made.
+    load : callable
+        From the name of a file to data, for the command line; by default JSON and NPZ become a
+        mapping of numbers and arrays by name.
+    reading : {"fractions", "exact"}
+        How floats of the compiled problems are read: "fractions" takes one within 4 ulp of a
+        simple fraction for that fraction, so that 1 / (nu m) is what it says; "exact" takes
+        every float as the dyadic number that it is.
+    module : str
+        Module whose import enters the family.
+
+    Raises
+    ------
+    ValueError
+        If the id is another family's or has other characters than letters, digits, _, - and
+        dots, or the reading is unknown.
+    """
+
+    def __init__(
+        self,
+        id: str,
+        source: Source | None = None,
+        *,
+        problem: Callable[[Any], P],
+        data: Any = None,
+        check: Callable[[Any], None] | None = None,
+        load: Callable[[str], Any] | None = None,
+        reading: Reading = "fractions",
+        module: str,
+    ) -> None:
+        check_name(id)
+        if reading not in READINGS:
+            raise ValueError(f"unknown reading {reading!r}; known: {', '.join(READINGS)}")
+        known = {entry.family: entry.module for entry in REGISTRY.values()} | {id: family.module for id, family in FAMILIES.items()}
+        if known.get(id, module) != module:
+            raise ValueError(f"a family {id!r} is entered already, by {known[id]}; take another id")
+        for name in [name for name, entry in REGISTRY.items() if entry.family == id]:
+            del REGISTRY[name]  # the module is loaded again, or the cell of a notebook is run again
+        self.id, self.source, self.problem, self.reading = id, source or Source(id, ""), problem, reading
+        self.module: str = module
+        self.data, self.check, self.load = data, check and kept(check), load and kept(load)
+        FAMILIES[id] = self
+
+    def __call__(self, data: Any) -> P:
+        """The problem of the family at these data.
+
+        Raises
+        ------
+        ValueError
+            If the family's check refuses the data.
+        """
+        if self.check is not None:
+            try:
+                self.check(data)
+            except (ValueError, Quit) as reason:
+                raise ValueError(f"data of {self.id}: {reason}") from None
+        return self.problem(data)
+
+    def __repr__(self) -> str:
+        """The id and what has been entered."""
+        names = [entry.id for entry in REGISTRY.values() if entry.family == self.id]
+        return f"<{type(self).__name__} {self.id}: {', '.join(names) or 'no formulation yet'}>"
+
+    def formulation(  # noqa: PLR0913 - one keyword for each thing that is known of an equation
+        self,
+        name: str,
+        *sources: Source,
+        latex: str = "",
+        carries: Literal["function", "multipliers", "own"] = "own",
+        control: bool = False,
+        applies: Callable[[Any], str | Refusal | None] | None = None,
+        in_features: bool = False,
+        value: Callable[[Any, Any], Any] = unchanged,
+        to_canonical: Callable[[Any, Any], Any] | None = None,
+        from_canonical: Callable[[Any, Any], Mapping[str, Any]] | None = None,
+        printed: Callable[[Mapping[str, Any], Any], Printed] | None = None,
+        prove: Callable[[Any, float], Interval | None] | None = None,
+        id: str = "",
+    ) -> Callable[[F], F]:
+        """Enter a function from data to a cvxpy problem; the first of a family is its definition.
+
+        Parameters
+        ----------
+        name : str
+            Name within the family; the id is FAMILY.NAME.
+        *sources : Source
+            Where it is printed; by default where the family is.
+        applies : callable
+            From data to the sentence why they cannot be declared so, or None.
+        id : str
+            The id, where it does not begin with the family's.
+        latex, carries, control, in_features, value, to_canonical, from_canonical, printed, prove
+            As in `Formulation`.
+
+        Raises
+        ------
+        ValueError
+            If the id is entered already or has other characters, or the first formulation is a control.
+        """
+        check_name(name)
+        id = id or f"{self.id}.{name}"
+
+        def enter(function: F) -> F:
+            if id in REGISTRY:
+                raise ValueError(f"{id!r} is entered already, by {REGISTRY[id].module}; take another name")
+            if control and not any(entry.family == self.id for entry in REGISTRY.values()):
+                raise ValueError(f"{id!r} is the first formulation of its family, its definition, and that cannot be wrong on purpose")
+            EDITIONS[id] += 1
+            REGISTRY[id] = Formulation(
+                id,
+                self.id,
+                sources or (self.source,),
+                kept(function),
+                latex,
+                carries,
+                control,
+                refusal_of_data(applies and kept(applies)),
+                in_features,
+                value if value is unchanged else kept(value),
+                to_canonical and kept(to_canonical),
+                from_canonical and kept(from_canonical),
+                printed and kept(printed),
+                self.reading,
+                prove and kept(prove),
+                EDITIONS[id],
+            )
+            return function
+
+        return enter
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that no pattern, file or command line could have."""
+    if not re.fullmatch(r"[^\W\d_][\w.-]*", name):
+        raise ValueError(f"{shown(name)} is no name here: names consist of letters, digits, _, - and dots, and begin with a letter")
+
+
+def refusal_of_data(function: Callable[[Any], str | Refusal | None] | None) -> Callable[[Any], Refusal | None]:
+    """The refusal of data by a user's function from data to a sentence, or None."""
+
+    def refusal(data: Any) -> Refusal | None:
+        said = None if function is None else function(data)
+        return said if said is None or isinstance(said, Refusal) else Refusal(str(said))
+
+    return refusal

@@ -1,0 +1,276 @@
+"""A formulation: a function from data to a cvxpy problem, what is known of it, and the registry of all formulations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import cleandoc
+from typing import Any, Literal
+
+import numpy as np
+
+from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.declaration import Declaration, Printed, same
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
+from equimargin.formulations.problem.point import CanonicalPoint, Point
+from equimargin.formulations.programs.reading import Reading
+from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.source import Source
+from equimargin.formulations.symbols import Symbols, Values, cp
+
+
+def unchanged(value: Any, data: Any) -> Any:
+    """The value map of a formulation whose objective has the family's scale."""
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Formulation:
+    """A problem as an equation prints it, for all data of its family.
+
+    "Data" are what its functions take: `Symbols` of a canonical problem, a copy of the data of any other.
+
+    Attributes
+    ----------
+    id : str
+        Dotted name, of no other formulation.
+    family : str
+        Id of the family whose optimum it has.
+    sources : tuple of Source
+        Where it is printed.
+    stated : callable
+        From data to the cvxpy problem.
+    latex : str
+        The equation.
+    carries : {"function", "multipliers", "own"}
+        "function" if its variables are an f, "multipliers" if they are an alpha, "own" if no
+        other formulation has them.
+    control : bool
+        True for a misprint or a negative control that is declared to come out as disagreeing;
+        it is not counted in the family's verdict.
+    applies : callable
+        From data to a refusal, where they cannot be declared so, or None.
+    in_features : bool
+        True if it is in w alone, and needs no Gram matrix where the kernel has explicit
+        features.
+    value : callable
+        From a value of its objective, and data, to the family's scale; monotone in the value.
+    to_canonical : callable or None
+        From values of its variables, and data, to the family's point: a canonical point, or
+        values of the definition's variables by name.
+    from_canonical : callable or None
+        The way back. What the equation itself defines by other variables is left out.
+    printed : callable or None
+        From values of its variables and parameters, and data, to the formula's value, where
+        that is not the value of the cvxpy problem.
+    reading : Reading
+        How the floats of the compiled problem are read.
+    prove : callable or None
+        From data and seconds to a proven interval of the definition's optimum, on the family's
+        scale and for every reading of the floats; or to None, where rational arithmetic proves
+        the optimum. An error of this function is an error of the proof.
+    edition : int
+        How often its id has been entered: what is known of one edition is not true of the next,
+        as of a cell that is run again.
+    """
+
+    id: str
+    family: str
+    sources: tuple[Source, ...]
+    stated: Callable[[Any], cp.Problem]
+    latex: str = ""
+    carries: Literal["function", "multipliers", "own"] = "own"
+    control: bool = False
+    applies: Callable[[Any], Refusal | None] = lambda data: None
+    in_features: bool = False
+    value: Callable[[Any, Any], Any] = unchanged
+    to_canonical: Callable[[Any, Any], Any] | None = None
+    from_canonical: Callable[[Any, Any], Mapping[str, Any]] | None = None
+    printed: Callable[[Mapping[str, Any], Any], Printed] | None = None
+    reading: Reading = "fractions"
+    prove: Callable[[Any, float], Interval | None] | None = None
+    edition: int = 1
+
+    @property
+    def name(self) -> str:
+        """Its name within the family."""
+        return self.id.removeprefix(f"{self.family}.")
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What it is remembered by."""
+        return self.id, self.edition
+
+    @property
+    def module(self) -> str:
+        """The module of its function, which enters it when it is imported."""
+        return self.stated.__module__
+
+    @property
+    def unknowns(self) -> str:
+        """What formulations of the same unknowns have in common."""
+        return self.id if self.carries == "own" else self.carries
+
+    @property
+    def statement(self) -> str:
+        """The equation in words and symbols, as its function states it."""
+        return cleandoc(self.stated.__doc__ or "")
+
+    def refusal(self, problem: AnyProblem) -> Refusal | None:
+        """Why this problem cannot be declared so, or None."""
+        if problem.family != self.family:
+            return Refusal(f"{self.id} declares {self.family}, this problem is {problem.family}")
+        undeclarable = problem.undeclarable_in_features if self.in_features else problem.undeclarable
+        return undeclarable or self.applies(data_of(problem))
+
+    def problem_of(self, data: Any) -> cp.Problem:
+        """The cvxpy problem at these data.
+
+        Raises
+        ------
+        ValueError : what is no cvxpy problem, or one that is not convex, with integers or complex variables, or with two variables of one
+            name.
+        """
+        problem = self.stated(data)
+        if not isinstance(problem, cp.Problem):
+            raise ValueError(f"{self.id} must return a cvxpy.Problem, and returns a {type(problem).__name__}")
+        if isinstance(data, Symbols) and data.defining:
+            problem = cp.Problem(problem.objective, [*problem.constraints, *data.defining])
+        names = [variable.name() for variable in problem.variables()]
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise ValueError(f"{self.id} has two variables called {min(twice)!r}: give each a name of its own, cp.Variable(n, name='w')")
+        if problem.is_mixed_integer():
+            raise ValueError(f"{self.id} has integer variables: only convex problems are judged")
+        unreal = [variable.name() for variable in problem.variables() if variable.is_complex()]
+        if unreal:
+            raise ValueError(f"{self.id} has the complex variable {unreal[0]!r}: write its real and imaginary parts as two variables")
+        if not (isinstance(data, Symbols) and data.as_printed) and not problem.is_dcp():
+            raise ValueError(f"{self.id} is not written by cvxpy's rules of convex programs (DCP), so that no optimum can be claimed")
+        return problem
+
+    def declaration(self, problem: AnyProblem) -> Declaration:
+        """The declaration at a problem of the family.
+
+        Raises
+        ------
+        ValueError : as `problem_of`, and what `AnyProblem.admit` refuses.
+        """
+        problem.admit(self.id)
+        data = data_of(problem)
+        stated, formula = self.problem_of(data), PrintedFormula(self, problem)
+        symbols = data if isinstance(data, Symbols) else None
+
+        def recover(declared: Declaration) -> CanonicalPoint:
+            if symbols is None or self.to_canonical is None:
+                return Point()
+            at = at_parameters(symbols, declared.parameter_values)
+            found: CanonicalPoint = self.to_canonical(Values(declared.values, declared.multiplier), at)
+            return found
+
+        def value(objective: Any, parameters: Mapping[str, Any]) -> Any:
+            if symbols is None:
+                return float(self.value(objective, data))
+            return self.value(objective, at_parameters(symbols, parameters))
+
+        return Declaration(
+            problem,
+            stated.objective,
+            {constraint.label or f"c{i}": constraint for i, constraint in enumerate(stated.constraints)},
+            {variable.name(): variable for variable in sorted(stated.variables(), key=lambda variable: variable.id)},
+            {parameter.name(): parameter for parameter in stated.parameters()},
+            recover=recover,
+            express=formula.express,
+            printed=formula.value_at,
+            value=same if self.value is unchanged else value,
+            id=self.id,
+            statement=self.statement,
+            cost=None if symbols is None else symbols.cost,
+        )
+
+
+class PrintedFormula:
+    """A formulation as it is printed, with variables of its own: what is asked of it changes no declaration."""
+
+    def __init__(self, entry: Formulation, problem: AnyProblem) -> None:
+        self.entry, self.problem = entry, problem
+        self._stated: tuple[Any, cp.Problem] | None = None
+
+    @property
+    def stated(self) -> tuple[Any, cp.Problem]:
+        """Data, and the cvxpy problem with the Gram matrix itself."""
+        if self._stated is None:
+            data = data_of(self.problem, as_printed=True)
+            self._stated = data, self.entry.problem_of(data)
+        return self._stated
+
+    def value_at(self, values: Mapping[str, Any]) -> Printed:
+        """The formula's value, and how far its constraints are violated, at values of its variables and parameters."""
+        data, problem = self.stated
+        if self.entry.printed is not None:
+            return self.entry.printed(values, data)
+        _assign([*problem.variables(), *problem.parameters()], values)
+        violations = {constraint.label or f"c{i}": constraint.violation() for i, constraint in enumerate(problem.constraints)}
+        return Printed(float(problem.objective.expr.value), violations)
+
+    def express(self, completed: Any) -> dict[str, Array]:
+        """Values of the variables at a completed canonical point, with those that the equation defines."""
+        if self.entry.from_canonical is None:
+            return {}
+        data, _ = self.stated
+        values = dict(self.entry.from_canonical(completed, data.at_cost(completed.problem.C)))
+        for name, expression in data.definitions.items():
+            _assign(expression.variables(), values)
+            values[name] = expression.value
+        return values
+
+
+def at_parameters(symbols: Symbols, parameters: Mapping[str, Any]) -> Symbols:
+    """The symbols at the cost that the declaration's one parameter says, or as they are where there is none."""
+    if symbols.cost is None:
+        return symbols
+    (value,) = parameters.values()
+    return symbols.at_cost(symbols.cost(value))
+
+
+def _assign(leaves: list[Any], values: Mapping[str, Any]) -> None:
+    for leaf in leaves:
+        leaf.save_value(np.asarray(values[leaf.name()], dtype=np.float64))  # as they are: `value` would refuse a negative parameter
+
+
+def data_of(problem: AnyProblem, as_printed: bool = False) -> Any:
+    """What the functions of a problem's formulations take: its symbols where it is canonical, else a copy of its data."""
+    return Symbols(problem, as_printed) if isinstance(problem, CanonicalProblem) else problem.data  # type: ignore[arg-type, attr-defined]
+
+
+REGISTRY: dict[str, Formulation] = {}
+"""All formulations that can be declared, by their ids."""
+
+
+def declare(id: str, problem: AnyProblem) -> Declaration:
+    """The formulation `id` as a cvxpy problem over the data of `problem`.
+
+    Parameters
+    ----------
+    id : a key of REGISTRY.  problem : of the formulation's family.
+
+    Returns
+    -------
+    Declaration : `.problem` is the cvxpy problem, its parameters are set.
+
+    Raises
+    ------
+    KeyError : an unknown id.  ValueError : a problem of another family, not convex, or too large.
+    """
+    if id not in REGISTRY:
+        raise KeyError(f"unknown formulation {id!r}; known: {', '.join(sorted(REGISTRY))}")
+    refusal = REGISTRY[id].refusal(problem)
+    if refusal is not None:
+        raise ValueError(str(refusal))
+    return REGISTRY[id].declaration(problem)
+
+
+def families() -> tuple[str, ...]:
+    """The families of the registry, in the order of their first formulation."""
+    return tuple(dict.fromkeys(entry.family for entry in REGISTRY.values()))

@@ -1,0 +1,74 @@
+"""The subsets of pairs over which the 1-slack form, K (2.8), is declared: every one of few pairs, else those that a cutting loop finds."""
+
+from __future__ import annotations
+
+from itertools import product
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from equimargin.formulations.numeric.arrays import Array, dense
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.refusal import too_large
+
+ALL_SUBSETS = 8
+"""Pairs up to which the 1-slack form is declared over every subset of them. For more it is declared over the subsets that a cutting loop
+finds."""
+MOST_CUTS = 500
+"""Subsets, at most, that the cutting loop adds to the 1-slack form: a problem that needs more is refused."""
+CUT_TOLERANCE = 1e-9
+"""Violation over 1 + |xi|, at most, of a subset that is not declared: one that is violated more is added, and the form is solved again."""
+_SUBSETS: WeakKeyDictionary[MarginProblem, Array] = WeakKeyDictionary()
+"""The subsets over which a problem's 1-slack form is declared, by the problem: they are found once for all backends."""
+
+
+def has_every_subset(problem: MarginProblem) -> bool:
+    """Whether the form is declared over every subset of the pairs, so that it holds at any C."""
+    return problem.p <= ALL_SUBSETS
+
+
+def declared_subsets(problem: MarginProblem) -> Array:
+    """The subsets over which a problem's form is declared, (subsets, p) of 0 and 1."""
+    if problem not in _SUBSETS:
+        _SUBSETS[problem] = _every_subset(problem.p) if has_every_subset(problem) else _violated_subsets(problem)
+    return _SUBSETS[problem]
+
+
+def _every_subset(p: int) -> Array:
+    """All of {0,1}^p, (2^p, p)."""
+    return np.array(list(product((0.0, 1.0), repeat=p)), dtype=np.float64).reshape(2**p, p)
+
+
+def _violated_subsets(problem: MarginProblem) -> Array:
+    """The subsets that solutions of (2.8) over the subsets so far violate most, (cuts, p)."""
+    weight = problem.unit_weights
+    D = dense(problem.rows.matrix @ problem.features()) * weight[:, None]
+    subsets = [np.zeros(len(D)), np.ones(len(D))]
+    for _ in range(MOST_CUTS):
+        chosen = np.array(subsets)
+        w, xi = _over_subsets(chosen @ D, chosen @ weight, problem.C)
+        short = weight - D @ w
+        if np.maximum(short, 0.0).sum() - xi <= CUT_TOLERANCE * (1 + abs(xi)):
+            return chosen
+        subsets.append((short > 0).astype(np.float64))
+    raise ValueError(str(too_large(f"{MOST_CUTS} subsets of the 1-slack form are not enough")))
+
+
+def _over_subsets(cuts: Array, least: Array, C: float) -> tuple[Array, float]:
+    """w and xi of min 1/2 |w|^2 + C xi s.t. cuts w >= least - xi, by CLARABEL itself: cvxpy would take longer to say it than it to solve.
+
+    An inaccurate solution is as good as any, because the next cut sees to what it violates.
+    """
+    import clarabel
+    from scipy import sparse
+
+    k, d = cuts.shape
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.tol_gap_abs, settings.tol_gap_rel, settings.tol_feas = False, 1e-11, 1e-11, 1e-11
+    squares, costs = sparse.diags_array(np.append(np.ones(d), 0.0), format="csc"), np.append(np.zeros(d), C)
+    rows = sparse.csc_array(np.column_stack([-cuts, -np.ones(k)]))
+    answer = clarabel.DefaultSolver(squares, costs, rows, -least, [clarabel.NonnegativeConeT(k)], settings).solve()
+    if answer.status not in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved):
+        raise ValueError("not declared: the problem is too badly scaled for the cutting planes of the 1-slack form")
+    found = np.array(answer.x)
+    return found[:d], float(found[d])

@@ -1,0 +1,257 @@
+"""The symbols of an equation, of which a formulation makes a cvxpy problem.
+
+A formulation is a function of data. That of a canonical problem takes its `Symbols`: X, K, A, y, c stand for arrays, and C for a cvxpy
+parameter. The function is called twice. To be solved, K is L L', and K v becomes L w with an unknown w = L'v of its own, because backends
+then reach more digits than with a singular or badly scaled K. As it is printed, K is the Gram matrix itself, and no unknown is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import Problem
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.listed import Tube
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+else:
+
+    class _ImportedAtFirstUse:
+        """cvxpy, whose import takes a second: ids, sources and LaTeX of formulations are known without it."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(import_module("cvxpy"), name)
+
+    cp = _ImportedAtFirstUse()
+
+
+__all__ = ["COSTS", "HARD_AT_0", "KernelMatrix", "Symbols", "Values", "cp", "maximize", "minimize", "reciprocal"]
+
+
+def reciprocal(v: Any) -> Any:
+    """1 / v for v >= 0, inf at 0."""
+    return 1 / v if v > 0 else np.inf
+
+
+COSTS: Mapping[str, Callable[[Any], Any]] = {
+    "C": lambda v: v,
+    "1/C": reciprocal,
+    "lambda": reciprocal,
+    "1/lambda": lambda v: v,
+}
+"""How C follows from the value of a declared problem's parameter, by its name, and the value from C: each map is its own inverse."""
+HARD_AT_0 = "1/C"
+"""The name of the one parameter that may be 0. It multiplies the squared multipliers of a dual, which at 0 is that of the hard margin.
+
+All other parameters multiply the slacks or the norm. At 0 one of these would vanish, and the problem would be none of its family.
+"""
+
+
+def minimize(objective: Any, /, **constraints: Any) -> cp.Problem:
+    """min objective s.t. constraints, which are labelled by their names; one that is None is left out."""
+    return cp.Problem(cp.Minimize(objective), _labelled(constraints))
+
+
+def maximize(objective: Any, /, **constraints: Any) -> cp.Problem:
+    """max objective s.t. constraints, which are labelled by their names; one that is None is left out."""
+    return cp.Problem(cp.Maximize(objective), _labelled(constraints))
+
+
+def _labelled(constraints: Mapping[str, Any]) -> list[cp.Constraint]:
+    present = {name: constraint for name, constraint in constraints.items() if constraint is not None}
+    for name, constraint in present.items():
+        if not isinstance(constraint, cp.Constraint):
+            raise ValueError(
+                f"the constraint {name} is {constraint!r}, and has no variable: leave it out, or write None where it does not apply"
+            )
+    return [constraint.set_label(name) for name, constraint in present.items()]
+
+
+class Symbols:
+    """What the symbols of an equation stand for in one declaration of a canonical problem.
+
+    Attributes
+    ----------
+    problem : MarginProblem or OneNormProblem
+        The problem.
+    as_printed : bool
+        True where K is the Gram matrix and `let` adds no unknown.
+    C : float
+        The cost; `parameter("C")` is the cvxpy parameter of the same value.
+    definitions : dict of str to expression
+        What `let` has defined, by the name of the unknown.
+    """
+
+    def __init__(self, problem: Problem, as_printed: bool = False) -> None:
+        self.problem, self.as_printed, self.C = problem, as_printed, problem.C
+        self.definitions: dict[str, Any] = {}
+        self.defining: list[Any] = []
+        self.cost: Callable[[Any], Any] | None = None
+
+    @property
+    def m(self) -> int:
+        """Number of points."""
+        return self.problem.m
+
+    @property
+    def p(self) -> int:
+        """Number of rows: points, pairs, or both sides of every point's tube."""
+        return self.problem.p
+
+    @cached_property
+    def X(self) -> Any:
+        """(m, q) features; a factor L of K = L L' where the kernel has none."""
+        return self.margin_problem.features()
+
+    @cached_property
+    def A(self) -> Any:
+        """(p, m) sparse: row r has +1 at the preferred point and -1 at the other, or the label of its point."""
+        return self.problem.rows.matrix
+
+    @cached_property
+    def K(self) -> KernelMatrix:
+        """(m, m) Gram matrix, in products `K @ v` and `K.quad(v)`."""
+        return KernelMatrix(self)
+
+    @property
+    def y(self) -> Array:
+        """(m,) labels or targets."""
+        return np.asarray(self.problem.rows.y)
+
+    @property
+    def epsilon(self) -> float:
+        """Half the width of the tube of a regression."""
+        if not isinstance(self.problem.rows, Tube):
+            raise ValueError("a regression problem is needed")
+        return self.problem.rows.epsilon
+
+    @property
+    def c(self) -> Array:
+        """(p,) weights of C, 0 where a row is hard: its slack has no cost, because it has no slack."""
+        return self.margin_problem.soft_weights
+
+    @cached_property
+    def inverse_c(self) -> Array:
+        """(p,) 1 / weight, 0 where the weight is 0 or infinite: the factors of squared multipliers."""
+        weights = self.problem.unit_weights
+        return np.divide(1.0, weights, out=np.zeros(self.p), where=weights > 0)
+
+    @property
+    def hard(self) -> NDArray[np.bool_]:
+        """(p,) which rows have an infinite weight."""
+        return self.problem.hard
+
+    @property
+    def soft(self) -> NDArray[np.bool_]:
+        """(p,) which rows have a finite weight."""
+        return ~self.problem.hard
+
+    @property
+    def unweighted(self) -> NDArray[np.bool_]:
+        """(p,) which rows have weight 0."""
+        return np.asarray(self.problem.unit_weights == 0)
+
+    @property
+    def margin_problem(self) -> MarginProblem:
+        """The problem, of an equation that has margins and a norm of w."""
+        assert isinstance(self.problem, MarginProblem)
+        return self.problem
+
+    def parameter(self, name: str, of: Callable[[Any], Any] | None = None) -> cp.Parameter:
+        """The cvxpy parameter through which the equation has the cost.
+
+        Parameters
+        ----------
+        name : a key of COSTS.  of : from C to the parameter's value, its own inverse; by default as COSTS says.
+        """
+        self.cost = of or COSTS[name]
+        return cp.Parameter(nonneg=True, name=name, value=self.cost(self.C))
+
+    def at_cost(self, C: Any) -> Symbols:
+        """The same symbols at another number C."""
+        changed = copy(self)
+        changed.C = C
+        return changed
+
+    def let(self, name: str, expression: Any) -> Any:
+        """An unknown that the equation defines, as in "where g = K beta"; as printed, the expression itself."""
+        self.definitions[name] = expression
+        if self.as_printed:
+            return expression
+        unknown = cp.Variable(expression.shape, name=name)
+        self.defining.append((unknown == expression).set_label(name))
+        return unknown
+
+    def point(self, w: Any, b: Any = 0.0, alpha: Any = None) -> Point:
+        """The canonical point of f = w.features."""
+        return self.margin_problem.point_of_w(w, float(b), alpha)
+
+
+class KernelMatrix:
+    """K in an equation: the products K v and v'K v."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.symbols = symbols
+        self._unknowns: dict[int, Any] = {}
+
+    @cached_property
+    def _factor(self) -> Any:
+        """L of K = L L', or None where a linear program is not given one."""
+        problem = self.symbols.problem
+        if isinstance(problem, MarginProblem):
+            return problem.features()
+        return None if problem.factor is None else problem.factor.stored
+
+    @property
+    def diagonal(self) -> Array:
+        """(m,) K_ii."""
+        return self.symbols.problem.gram.diagonal
+
+    def __matmul__(self, v: Any) -> Any:
+        """K v."""
+        w = self._function_of(v)
+        return self.symbols.problem.gram.dense @ v if w is None or self.symbols.as_printed else self._factor @ w
+
+    def quad(self, v: Any) -> Any:
+        """v'K v = |L'v|^2."""
+        w = self._function_of(v)
+        if self.symbols.as_printed:
+            return cp.sum(cp.multiply(v, self.symbols.problem.gram.dense @ v))
+        return cp.sum_squares(w)
+
+    def _function_of(self, v: Any) -> Any:
+        """w = L'v, the function of coefficients v, one unknown for all products with the same v; None without a factor."""
+        if self._factor is not None and v.id not in self._unknowns:
+            self._unknowns[v.id] = self.symbols.let("w", self._factor.T @ v)
+        return self._unknowns.get(v.id)
+
+
+class Values(Mapping[str, Any]):
+    """Values of a declaration's unknowns and parameters, by name, and the multipliers of its constraints."""
+
+    def __init__(self, values: Mapping[str, Any], multiplier: Callable[[str], Array | None]) -> None:
+        self._values, self._multiplier = values, multiplier
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def multiplier(self, constraint: str, factor: Any = 1.0) -> Any:
+        """The multiplier of a constraint, as cvxpy signs it, times a factor; None where there is none."""
+        found = self._multiplier(constraint)
+        return None if found is None else found * factor
