@@ -140,11 +140,10 @@ class Symbols:
         """(p,) weights of C, 0 where a row is hard: its slack has no cost, because it has no slack."""
         return self.margin_problem.soft_weights
 
-    @cached_property
-    def inverse_c(self) -> Array:
-        """(p,) 1 / weight, 0 where the weight is 0 or infinite: the factors of squared multipliers."""
-        weights = self.problem.unit_weights
-        return np.divide(1.0, weights, out=np.zeros(self.p), where=weights > 0)
+    @property
+    def inverse_root_c(self) -> Array:
+        """(p,) 1 / sqrt(weight), 0 where the weight is 0 or infinite: what scales the squared multipliers."""
+        return self.margin_problem.inverse_root_weights
 
     @property
     def hard(self) -> NDArray[np.bool_]:

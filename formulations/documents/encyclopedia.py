@@ -49,7 +49,7 @@ def svm_l2_dual(d: Symbols) -> cp.Problem:
     """
     alpha, inverse = cp.Variable(d.p, "alpha"), d.parameter("1/C")
     return maximize(
-        cp.sum(alpha) - d.K.quad(cp.multiply(d.y, alpha)) / 2 - inverse / 4 * (d.inverse_c @ cp.square(alpha)),
+        cp.sum(alpha) - d.K.quad(cp.multiply(d.y, alpha)) / 2 - inverse / 4 * cp.sum_squares(cp.multiply(d.inverse_root_c, alpha)),
         balance=d.y @ alpha == 0,
         lower=alpha >= 0,
         unweighted=alpha[d.unweighted] == 0 if d.unweighted.any() else None,

@@ -65,7 +65,7 @@ def l2_dual(d: Symbols) -> cp.Problem:
     alpha, inverse = cp.Variable(d.p, "alpha"), d.parameter("1/C")
     beta = d.let("beta", d.A.T @ alpha)
     return maximize(
-        cp.sum(alpha) - d.K.quad(beta) / 2 - inverse / 4 * (d.inverse_c @ cp.square(alpha)),
+        cp.sum(alpha) - d.K.quad(beta) / 2 - inverse / 4 * cp.sum_squares(cp.multiply(d.inverse_root_c, alpha)),
         lower=alpha >= 0,
         unweighted=alpha[d.unweighted] == 0 if d.unweighted.any() else None,
     )
@@ -192,7 +192,7 @@ def nobias_l2_dual(d: Symbols) -> cp.Problem:
     """max  1'alpha - 1/2 alpha'(YKY + I/(2C)) alpha   s.t.  alpha >= 0."""
     alpha, inverse = cp.Variable(d.p, "alpha"), d.parameter("1/C")
     return maximize(
-        cp.sum(alpha) - d.K.quad(cp.multiply(d.y, alpha)) / 2 - inverse / 4 * (d.inverse_c @ cp.square(alpha)),
+        cp.sum(alpha) - d.K.quad(cp.multiply(d.y, alpha)) / 2 - inverse / 4 * cp.sum_squares(cp.multiply(d.inverse_root_c, alpha)),
         lower=alpha >= 0,
         unweighted=alpha[d.unweighted] == 0 if d.unweighted.any() else None,
     )

@@ -281,8 +281,8 @@ def svr_l2_dual(d: Symbols) -> cp.Problem:
     delta = alpha - alphahat. The multiplier of the equality `balance` is b or -b.
     """
     alpha, alphahat, inverse = cp.Variable(d.m, "alpha"), cp.Variable(d.m, "alphahat"), d.parameter("1/C")
-    delta, (r, rhat), (free, freehat) = alpha - alphahat, np.split(d.inverse_c, 2), np.split(d.unweighted, 2)
-    ridge = r @ cp.square(alpha) + rhat @ cp.square(alphahat)
+    delta, (r, rhat), (free, freehat) = alpha - alphahat, np.split(d.inverse_root_c, 2), np.split(d.unweighted, 2)
+    ridge = cp.sum_squares(cp.multiply(r, alpha)) + cp.sum_squares(cp.multiply(rhat, alphahat))
     return maximize(
         d.y @ delta - d.epsilon * cp.sum(alpha + alphahat) - d.K.quad(delta) / 2 - inverse / 4 * ridge,
         balance=cp.sum(delta) == 0,

@@ -137,7 +137,7 @@ class OwnFamily(Family[OwnProblem]):
 
             _dressed(run, function)
             said = algorithm or cleandoc(function.__doc__ or "").partition("\n")[0]
-            needs = Needs(OwnProblem, also=lambda problem: self._refusal(problem) or refusal(problem))
+            needs = Needs(OwnProblem, also=lambda problem: self._refusal(problem) or refusal(problem.data))
             entry = Entry(
                 f"{self.id}.{name}",
                 run,

@@ -19,6 +19,7 @@ from equimargin.formulations import REGISTRY, classification, ranking
 from equimargin.own import OwnProblem
 from equimargin.own.data import problem_of
 from equimargin.proofs import Agreement, examine_solution, judge
+from equimargin.proofs.families.formulation import program_of_formulation
 from equimargin.proofs.families.optimum import proven_optimum
 from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.report.page import skips
@@ -110,7 +111,9 @@ def test_prove_of_any_reading_holds_the_exact_optimum(family: Any, monkeypatch: 
         proven = entry.prove(problem.data, 60.0)
         assert proven.relative_width <= 1e-7
         for reading in ("fractions", "exact"):
-            exact = present(proven_optimum(replace(entry, reading=reading).program(problem.data), lambda value: value).exact)
+            exact = present(
+                proven_optimum(program_of_formulation(replace(entry, reading=reading), problem.data), lambda value: value).exact
+            )
             assert Fraction(proven.lower) <= exact <= Fraction(proven.upper), (m, reading)
 
 

@@ -24,6 +24,7 @@ from equimargin.formulations import (
     families,
     interval,
     linear,
+    minimize,
     one_norm_classification,
     one_norm_ranking,
     polynomial,
@@ -368,6 +369,14 @@ def test_an_id_is_registered_once() -> None:
     assert REGISTRY["svm.soft.dual"] is entry
 
 
+def test_a_constraint_without_a_variable_is_refused() -> None:
+    """It is true or false, and would be left out without a word."""
+    x = cp.Variable(name="x")
+    with pytest.raises(ValueError, match=r"the constraint ends is (np\.)?False_?, and has no variable: leave it out, or write None"):
+        minimize(cp.square(x), least=x >= 1, ends=np.ones(1)[0] >= 2)
+    assert minimize(cp.square(x), least=x >= 1, ends=None).constraints[0].label == "least"
+
+
 def test_documents_have_their_titles() -> None:
     assert DOCUMENTS["P"] == "Zapien, Gasso, Gärtner, Canu, Model Selection for Ranking SVM Using Regularization Path (2009)"
 
@@ -506,7 +515,7 @@ def test_it_is_shown_as_its_equation() -> None:
         "    constraints: balance, lower, upper, w",
         "    declared for <MarginProblem svm.soft: 2 rows of 2 points with 2 features, Linear(), C=2>",
     ]
-    assert repr(declaration) == "<Declaration svm.soft.dual: alpha, w; span, balance, lower, upper>"
-    own = replace(declaration, id="", constraints={})
+    assert repr(declaration) == "<Declaration svm.soft.dual: alpha, w; balance, lower, upper, w>"
+    own = replace(declaration, id="", statement="", constraints={})
     assert str(own).startswith("a declaration: maximize ")
     assert "constraints: none" in str(own)

@@ -185,11 +185,15 @@ def test_libraries_of_a_solver_are_imported_before_its_clock_starts(own: OwnFami
 def test_a_wrong_map_is_found(own: OwnFamily) -> None:
     own.data = st.fixed_dictionaries({"end": st.integers(1, 3)})
     maps: dict[str, dict[str, Any]] = {
-        "recover": {"recover": lambda v, d: {"x": v["y"] + 1}},
-        "express": {"recover": lambda v, d: {"x": v["y"]}, "express": lambda v, d: {"y": v["x"] + 1}},
+        "recover": {"to_canonical": lambda v, d: {"x": v["y"] + 1}},
+        "express": {"to_canonical": lambda v, d: {"x": v["y"]}, "from_canonical": lambda v, d: {"y": v["x"] + 1}},
         "printed": {"printed": lambda v, d: Printed(7.0)},
     }
-    said = {"recover": "recovers is worth", "express": "expresses is worth", "printed": "its printed formula says 7.0"}
+    said = {
+        "recover": "maps to the definition is worth",
+        "express": "maps from the definition is worth",
+        "printed": "its printed formula says 7.0",
+    }
     for name, functions in maps.items():
 
         @own.formulation(name, **functions)

@@ -383,7 +383,7 @@ def _sums(*names: str) -> Edit:
 
 def _half_norm(d: Declaration) -> Any:
     """1/2 |f|^2, by whichever name the form has f in an orthonormal basis."""
-    return cp.sum_squares(next(d.variables[name] for name in ("v", "w", "f") if name in d.variables)) / 2
+    return cp.sum_squares(next(d.variables[name] for name in ("w", "f") if name in d.variables)) / 2
 
 
 def _half_quadratic(d: Declaration, K: np.ndarray) -> Any:
@@ -404,7 +404,7 @@ def _rows(d: Declaration, f: Any) -> Any:
 def _margins_of(d: Declaration) -> Any:
     """What each row of classification or ranking has for its margin, in the form's own f and b."""
     v = d.variables
-    f = v["g"] if "g" in v else _x(d) @ next(v[name] for name in ("v", "w", "f", "u") if name in v)
+    f = v["g"] if "g" in v else _x(d) @ next(v[name] for name in ("w", "f", "u") if name in v)
     return _rows(d, f - v["b"] if "b" in v else f)
 
 
@@ -537,7 +537,7 @@ HARD_DUAL: dict[str, Mutate | Special] = {
     "1/2 dropped": plus(lambda d: -_half_norm(d)),
     "upper bound 0.1": constraint("upper", lambda d: d.variables["alpha"] <= 0.1),
     "lower bound dropped": without("lower"),
-    "f not of alpha": without("span"),
+    "f not of alpha": without("w"),
     "kernel 1 % off": elsewhere(kernel_off),
     CONTRADICTED: objective(lambda d: cp.sum(d.variables["alpha"])),
 }
@@ -563,7 +563,7 @@ def _wrong_sparse_primal() -> dict[str, Mutate | Special]:
         "margin 1.01": constraint("margin", lambda d: _margins_of(d) >= 1.01 - d.variables["xi"]),
         "slacks free": without("slack"),
         "1'alpha dropped": plus(lambda d: -cp.sum(d.variables["alpha"])),
-        "labels forgotten": constraint("values", lambda d: d.variables["g"] == d.canonical.gram.dense @ d.variables["alpha"]),
+        "labels forgotten": constraint("g", lambda d: d.variables["g"] == d.canonical.gram.dense @ d.variables["alpha"]),
         "a label flipped": elsewhere(label_flipped),
     }
 
@@ -594,7 +594,7 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     },
     "svm.hard.dual": {
         **HARD_DUAL,
-        "labels forgotten in f": constraint("span", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]),
+        "labels forgotten in f": constraint("w", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]),
         "no balance": without("balance"),
         "balance 1'alpha = 0": constraint("balance", lambda d: cp.sum(d.variables["alpha"]) == 0),
         "one label flipped": elsewhere(label_flipped),
@@ -641,7 +641,7 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "svm.nobias.dual": {
         **DUAL,
         "balance added": constraint("balance", lambda d: d.canonical.rows.s @ d.variables["alpha"] == 0),
-        "labels forgotten in f": constraint("span", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]),
+        "labels forgotten in f": constraint("w", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]),
         "one label flipped": elsewhere(label_flipped),
     },
     "svm.nobias.beta": {
@@ -666,7 +666,7 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "svm.nobias_hard.dual": {
         **HARD_DUAL,
         "balance added": constraint("balance", lambda d: d.canonical.rows.s @ d.variables["alpha"] == 0),
-        "labels forgotten in f": constraint("span", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]),
+        "labels forgotten in f": constraint("w", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]),
         "one label flipped": elsewhere(label_flipped),
     },
     "svm.nobias_hard.margin": {
@@ -708,7 +708,7 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "no balance": without("balance"),
         "no lower bound below": without("lowerhat"),
         "upper bound 0.1": constraint("upper", lambda d: d.variables["alpha"] <= 0.1),
-        "f of the sum": constraint("span", lambda d: d.variables["w"] == _x(d).T @ (d.variables["alpha"] + d.variables["alphahat"])),
+        "f of the sum": constraint("w", lambda d: d.variables["w"] == _x(d).T @ (d.variables["alpha"] + d.variables["alphahat"])),
         "kernel 1 % off": elsewhere(kernel_off),
         CONTRADICTED: objective(lambda d: _gain(d)),
     },
@@ -849,7 +849,7 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "squared slacks": plus(lambda d: cp.sum_squares(d.variables["zeta"]) - cp.sum(d.variables["zeta"])),
         "orientation": elsewhere(turned),
         "slacks free": without("slack"),
-        "g = beta": constraint("values", lambda d: d.variables["g"] == d.variables["beta"]),
+        "g = beta": constraint("g", lambda d: d.variables["g"] == d.variables["beta"]),
         "alpha not divided by lambda": read_as(lambda point: replace(point, alpha=point.alpha / 2)),
         "a violated pair dropped": without_pairs(violated_pair),
     },
