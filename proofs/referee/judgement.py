@@ -219,9 +219,10 @@ def judge(
     Family
         Its interval is [max lower, min upper] over all answers but the controls. The verdict is
         "agree" only with an agreeing declaration and an agreeing specialised solver of other
-        code (two declarations where no solver was run; two solvers of different code where the
-        problem is too large to declare), no disagreement, no formulation that is proven not to
-        be equal, and bounds that do not contradict each other.
+        code (two declarations where no solver was run, by two backends unless the interval is
+        within the tolerance; two solvers of different code where the problem is too large to
+        declare), no disagreement, no formulation that is proven not to be equal, and bounds
+        that do not contradict each other.
     """
     standard = _standard([e for e in evidence if not e.run.control], Interval(-np.inf, np.inf, scale, constant), tol)
     proven = standard.interval
@@ -230,7 +231,7 @@ def judge(
         return Family(family, proven, Verdict.UNDECIDED, "the kernel is not positive semidefinite: no optimum is claimed", judgements)
     if proven.lower > proven.upper:
         return Family(family, proven, Verdict.DISAGREE, "the proven bounds contradict each other", judgements)
-    verdict, reason = _verdict(judgements, possible or Ways())
+    verdict, reason = _verdict(judgements, possible or Ways(), proven.relative_width <= tol)
     found = Family(family, proven, verdict, reason, judgements, standard.feasible)
     infinite = "" if standard.feasible and not found.unbounded else "unbounded: " if standard.feasible else "infeasible: "
     return replace(found, reason=f"{infinite}{reason}")
@@ -421,7 +422,8 @@ def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
     return tuple(replace(j, agreement=Agreement.FAILED) if acquitted(j) else j for j in judgements)
 
 
-def _verdict(judged: Sequence[Judgement], possible: Ways) -> tuple[Verdict, str]:
+def _verdict(judged: Sequence[Judgement], possible: Ways, proven: bool) -> tuple[Verdict, str]:
+    """Return the verdict and its reason; `proven` is True if an interval proves the optimum."""
     judgements = [j for j in judged if not j.evidence.run.control]
     against = [j.evidence.run.name for j in judgements if j.agreement is Agreement.DISAGREES]
     if against:
@@ -444,7 +446,9 @@ def _verdict(judged: Sequence[Judgement], possible: Ways) -> tuple[Verdict, str]
     witnesses = declared.witnesses | solved.witnesses
     if declared.agreeing and solved.agreeing and len(witnesses) >= 2:
         return Verdict.AGREE, USUAL_RULE
-    if declared.agreeing >= 2 and not solved.run:
+    # An interval proves the optimum by whomever its points were found. Without one, as where rays
+    # show that no point is feasible, the answers stand for each other alone.
+    if declared.agreeing >= 2 and not solved.run and (proven or len(witnesses) >= 2):
         by = f", all by {min(witnesses)}" if len(witnesses) == 1 else ""
         return Verdict.AGREE, f"two declarations agree{by}; {solved.sentence}"
     if len(solved.witnesses) >= 2 and possible.too_large:

@@ -261,6 +261,37 @@ def test_two_declarations_by_one_backend_are_no_verdict_beside_a_solver_that_fai
     assert found.reason.endswith("; backend computed every answer that agrees: that is one witness")
 
 
+INFEASIBLE: dict[str, Any] = {"value": np.inf, "ray": True, "infeasible": True, "upper": np.inf, "has_f": False, "has_alpha": False}
+
+
+def test_two_rays_of_one_backend_are_no_verdict_without_a_proven_interval() -> None:
+    alone = [declared("one", **INFEASIBLE), declared("two", **INFEASIBLE)]
+    found = judge("family", alone, 10.0)
+    assert (found.verdict, found.feasible, found.interval.upper) == (Verdict.UNDECIDED, False, np.inf)
+    assert found.reason.endswith("; backend computed every answer that agrees: that is one witness")
+    for also in (declared("two", solver="another backend", **INFEASIBLE), solved(**INFEASIBLE)):
+        assert verdict(*alone, also) is Verdict.AGREE
+
+
+def test_one_backend_agrees_on_an_optimum_that_its_points_prove_and_not_on_infeasibility_by_its_rays() -> None:
+    X = np.array([[0.0], [1.0], [2.0]])
+    soft, hard = (compare(classification(X, [1, -1, 1], C=C), "*", "CLARABEL").families[0] for C in (1.0, np.inf))
+    assert (soft.verdict, soft.interval.relative_width <= 1e-6) == (Verdict.AGREE, True)
+    assert soft.reason == "two declarations agree, all by CLARABEL; no specialised solver was asked for"
+    assert (hard.verdict, hard.feasible, hard.interval.relative_width) == (Verdict.UNDECIDED, False, np.inf)
+    assert hard.reason.startswith("infeasible: 3 declarations agree")
+    both = compare(classification(X, [1, -1, 1], C=np.inf), "*", ["CLARABEL", "SCS"]).families[0]
+    assert both.verdict is Verdict.AGREE
+
+
+def test_one_backend_within_a_wide_interval_is_one_witness() -> None:
+    """As where the exact optimum of an own family is not found in time."""
+    wide = Interval(0.5, 2.0)
+    own = {"own": wide, "lower": 0.5, "upper": 2.0}
+    assert verdict(declared("one", **own), declared("two", **own)) is Verdict.UNDECIDED
+    assert verdict(declared("one", **own), declared("two", solver="another backend", **own)) is Verdict.AGREE
+
+
 def test_a_family_of_controls_alone_says_that_they_decide_nothing() -> None:
     found = judge("family", [declared("one", control=True), declared("two", control=True)], 10.0)
     assert found.verdict is Verdict.UNDECIDED
