@@ -33,6 +33,18 @@ SECONDS_AT_EXIT = 5.0
 A thread that returns to Python while it shuts down crashes it."""
 NATIVE_WORK = "equimargin: native work"
 """The name of the threads in which native libraries run."""
+_UNTIL: contextvars.ContextVar[float] = contextvars.ContextVar("_UNTIL", default=inf)
+"""Reading of `seconds_at_work` until which a caller waits for the work of this context."""
+
+
+def seconds_left() -> float | None:
+    """Return the seconds for which a caller of `interruptible` still waits for this work.
+
+    Work that looks at them ends in time, with a reason of its own, and does not go on
+    when its caller has left. None is no limit; they are negative when the caller has left.
+    """
+    until = _UNTIL.get()
+    return None if until == inf else until - seconds_at_work()
 
 
 def is_work_left() -> bool:
@@ -55,7 +67,7 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
         Requests the work to end; does nothing where the library takes no such request.
     seconds : float
         Time limit for its result; compiling kernels does not count. The work itself goes on
-        then, as after an interrupt.
+        then, as after an interrupt, unless it looks at `seconds_left`.
 
     Raises
     ------
@@ -69,6 +81,7 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
     failures: list[BaseException] = []
     done = threading.Event()
     context = contextvars.copy_context()  # holds the caller's settings of numpy's errors
+    context.run(_UNTIL.set, min(until, _UNTIL.get()))
 
     def run() -> None:
         try:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from time import process_time, sleep
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,8 @@ from equimargin.proofs.families.formulation import program_of_formulation
 from equimargin.proofs.families.optimum import proven_optimum
 from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.report.page import skips
-from equimargin.solvers import SOLVERS, Limits, exact_optimum
+from equimargin.solvers import SOLVERS, Limits, Status, exact_optimum
+from equimargin.solvers.interrupt import is_work_left
 from narrow import present
 
 
@@ -156,6 +159,42 @@ def wines(m: int = 1599) -> tuple[Any, Any]:
     X = np.column_stack([np.round(column, k) for column, k in zip((centre + spread * Z).T, places, strict=True)])
     score = 0.5 * Z[:, 10] - 0.4 * Z[:, 1] + rng.normal(size=m)
     return X, np.digitize(score, np.quantile(score, [0.006, 0.04, 0.466, 0.865, 0.989]))
+
+
+SOLVERS_OF_LEVELS = [
+    "ord.implicit.newton",
+    "ord.implicit.smo",
+    "ord.implicit_l2.newton",
+    "ord.implicit_l2.smo",
+    "ord.explicit.newton",
+    "ord.sum.newton",
+    "ord.hard.dual_active_set",
+]
+
+
+@pytest.mark.parametrize("name", SOLVERS_OF_LEVELS)
+def test_solver_without_time_stops_at_once_and_says_why(name: str) -> None:
+    families = {"ord.implicit": implicit, "ord.implicit_l2": implicit_l2, "ord.explicit": explicit, "ord.hard": hard}
+    family = families.get(name.rpartition(".")[0], sum_of_margins)
+    data = {"X": np.array([[-3.0], [-2.0], [0.0], [1.0], [3.0], [5.0]]), "y": np.array([0, 0, 1, 1, 2, 2])}
+    problem = family(data if family is hard else data | {"C": 1.0})
+    assert SOLVERS[name].run(problem, Limits(time_limit=60.0), None).status is Status.OPTIMAL
+    late = SOLVERS[name].run(problem, Limits(time_limit=1e-9), None)
+    assert late.status is Status.TIME_LIMIT
+    assert late.reason.startswith("given up: no accurate point")
+
+
+@pytest.mark.parametrize("family", [implicit, implicit_l2])
+def test_smo_ends_its_work_within_one_and_a_half_times_its_limit_and_a_second(family: Any) -> None:
+    X, y = wines()
+    problem, limit = family({"X": X, "y": y, "C": 1.0}).proven_within(0.5, 60.0), 0.5
+    started = process_time()
+    found = SOLVERS[f"{family.id}.smo"].run(problem, Limits(time_limit=limit), None)
+    while is_work_left() and process_time() - started < 10 * limit:
+        sleep(0.01)
+    assert process_time() - started <= 1.5 * limit + 1
+    assert found.status is Status.TIME_LIMIT
+    assert re.fullmatch(r"given up: no accurate point within 0\.\S+ s; the relative gap is \S+", found.reason)
 
 
 def levelled(seed: int, levels: int, m: int = 8) -> dict[str, Any]:

@@ -38,8 +38,9 @@ from equimargin.solvers import SOLVERS, Solution, Status, solve, solve_declarati
 from equimargin.solvers.backends.solve import Answer
 from equimargin.solvers.dual import coordinate_descent, smo
 from equimargin.solvers.dual import newton_on_face as face
-from equimargin.solvers.interrupt import interruptible, is_work_left, unheard
+from equimargin.solvers.interrupt import interruptible, is_work_left, seconds_left, unheard
 from equimargin.testing import sample_problem
+from narrow import present
 from places import ALL_TESTS, HANG, ROOT
 
 SOURCE = ROOT / "src"
@@ -466,3 +467,11 @@ def test_work_that_compiles_has_its_time_for_what_it_is_asked_for() -> None:
     assert seconds_at_work() - started < 0.5
     with pytest.raises(TimeoutError, match=r"no result within 0\.2 s"):
         interruptible(lambda: time.sleep(0.5), seconds=0.2)
+
+
+def test_seconds_left_are_those_of_the_caller_who_waits_least() -> None:
+    assert seconds_left() is None
+    assert interruptible(seconds_left) is None
+    assert 8.0 < present(interruptible(seconds_left, seconds=10.0)) <= 10.0
+    assert 8.0 < present(interruptible(lambda: interruptible(seconds_left, seconds=60.0), seconds=10.0)) <= 10.0
+    assert seconds_left() is None

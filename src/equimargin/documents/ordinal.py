@@ -38,7 +38,8 @@ from equimargin.formulations.problem.labels import numbers
 from equimargin.formulations.programs.reading import NEAR_ULPS
 from equimargin.own import OwnProblem, Source, family
 from equimargin.own.drawing import Data, points
-from equimargin.solvers import Limits, solve
+from equimargin.solvers import Limits, Status, solve
+from equimargin.solvers.interrupt import seconds_left
 from equimargin.solvers.ordinal.chain import Neighbours
 from equimargin.solvers.ordinal.machine import AnyMachine, Machine, OrdinalFit
 from equimargin.solvers.ordinal.newton import newton
@@ -271,7 +272,8 @@ def solved(d: Data, kind: Callable[..., AnyMachine], by: Callable[[Any, Limits],
 
     Raises
     ------
-    ValueError : a run that ended before it reached its accuracy.
+    TimeoutError : a run that its time limit ended, which is that of the caller who waits for it.
+    ValueError : another run that ended before it reached its accuracy.
     """
     fit = _reached(_fit(d, kind, by, **more))
     return {"w": fit.machine.X.T @ fit.beta if fit.w is None else fit.w, "b": fit.b}
@@ -306,18 +308,24 @@ def _is_large(d: Data) -> bool:
 def _fit(
     d: Data, kind: Callable[..., AnyMachine], by: Callable[[Any, Limits], OrdinalFit], seconds: float | None = None, **more: Any
 ) -> OrdinalFit:
-    """Return the fit at which a specialised solver ends, on the points with a weight."""
+    """Return the fit at which a specialised solver ends, on the points with a weight.
+
+    It takes the given seconds at most, by default those for which its caller waits.
+    """
     kept = np.flatnonzero(weights_of(d))
     X, y = np.asarray(d["X"])[kept], np.asarray(d["y"], dtype=np.int64)
     machine = kind(X, y[kept], d["C"] * weights_of(d)[kept], linear(), levels=int(y.max()) + 1, **more)
-    return by(machine, Limits(CLOSE if by is smo else ASKED, time_limit=seconds))
+    limit = seconds_left() if seconds is None else seconds
+    return by(machine, Limits(CLOSE if by is smo else ASKED, time_limit=limit))
 
 
 def _reached(fit: OrdinalFit) -> OrdinalFit:
     """Return the fit, if it has reached its accuracy."""
-    if fit.gap > CLOSE:
-        raise ValueError(f"{fit.status.sentence} {fit.reason}; the relative gap is {fit.gap:.2g}")
-    return fit
+    if fit.gap <= CLOSE:
+        return fit
+    if fit.status is Status.TIME_LIMIT:
+        raise TimeoutError(f"no accurate point within {fit.seconds:.3g} s; the relative gap is {fit.gap:.2g}")
+    raise ValueError(f"{fit.status.sentence} {fit.reason}; the relative gap is {fit.gap:.2g}")
 
 
 def _of_dual(explicit: bool) -> Callable[[Mapping[str, Any], Any], Data]:
@@ -514,7 +522,13 @@ def hard_dual_active_set(d: Data) -> Any:
     y = np.asarray(d["y"])
     if y.min() == y.max():
         return {"w": np.zeros(np.shape(d["X"])[1])}  # one level, without a pair; the thresholds lie below it
-    found = solve(ranking(d["X"], y, C=np.inf), solver="dual_active_set", tol=CLOSE)
+    limit = seconds_left()
+    # `solve` refuses a limit that is over.
+    if limit is not None and limit <= 0:
+        raise TimeoutError("no accurate point: its time was over at its start")
+    found = solve(ranking(d["X"], y, C=np.inf), solver="dual_active_set", tol=CLOSE, time_limit=limit)
     if found.ray is not None:
         return np.inf
+    if found.status is Status.TIME_LIMIT:
+        raise TimeoutError(f"no accurate point within {found.seconds:.3g} s")
     return _cut(2 * np.asarray(found.w), d)
