@@ -81,11 +81,12 @@ class Screen:
         for family in found.families:
             missing = 0 if found.finished(family) else found.planned[found.families.index(family)] - len(family.judgements)
             self._family(family, missing, bool(found.interrupted))
-        if self.wide:
-            return
-        from equimargin.report.page import closing
+        from equimargin.report.page import closing, readings
 
+        if self.wide:
+            return self._print(readings(found.families))
         self._print(closing(found.families, found.planned, found.left_out, found.seconds, found.interrupted, self._style()))
+        return None
 
     def _family(self, family: Family, missing: int = 0, ended: bool = False) -> None:
         if family.id in self._printed:

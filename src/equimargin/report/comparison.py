@@ -16,7 +16,7 @@ from equimargin.proofs import Family, Verdict
 from equimargin.proofs.certificate import certificate_of_family, write
 from equimargin.proofs.families import OwnProblem
 from equimargin.proofs.program_certificate import certificate_of_definition
-from equimargin.report.page import page
+from equimargin.report.page import page, readings
 from equimargin.report.pages.comparison import comparison_page
 from equimargin.report.records import SCHEMA_VERSION, csv_text, plain, record, solved, summary, versions
 from equimargin.report.table import closing_lines, table
@@ -182,9 +182,11 @@ class Comparison:
         return page(self.families, self.planned, self.left_out, self.seconds, self.interrupted, width=width, ascii=ascii)
 
     def show(self, console: Any) -> None:
-        """Print the wide table of every family, its proven interval and its verdict to a rich console."""
+        """Print the wide table of every family, its proven interval and its verdict, and how numbers are read, to a rich console."""
         for family in self.families:
             console.print(table(family))
             for line in closing_lines(family):
                 console.print(line, highlight=False, markup=False)
             console.print()
+        for sentence in readings(self.families):
+            console.print(sentence, highlight=False, markup=False)

@@ -134,8 +134,10 @@ def block(family: Family, missing: int, style: Style, ended: bool = False) -> li
 def closing(
     families: Sequence[Family], planned: Sequence[int], left_out: Sequence[str], seconds: float, interrupted: str, style: Style
 ) -> list[str]:
-    """The last lines: how many families and answers, what was skipped and why, and the marks."""
+    """The last lines: how many families and answers, how numbers were read, what was skipped and why, and the marks."""
     lines = style.wrapped("   ".join(summary(families, planned, seconds, interrupted)))
+    for sentence in readings(families):
+        lines += style.wrapped(sentence)
     skipped = skips(families, left_out)
     lines += style.wrapped(f"skipped: {'; '.join(skipped)}") if skipped else []
     lines += style.wrapped(_letters(families))
@@ -163,7 +165,7 @@ def summary(families: Sequence[Family], planned: Sequence[int], seconds: float, 
 
 
 def remarks(family: Family, missing: int) -> list[str]:
-    """Sentences on a family: answers that failed or are inaccurate, a verdict other than agree once it is final, how numbers were read.
+    """Sentences on a family: answers that failed or are inaccurate, and a verdict other than agree once it is final.
 
     Parameters
     ----------
@@ -178,11 +180,23 @@ def remarks(family: Family, missing: int) -> list[str]:
     if family.verdict is Verdict.AGREE and not missing and not family.reason.endswith(USUAL_RULE):
         sentences.append(f"AGREE: {family.reason}.")
     sentences += _controls(family)
-    if family.note and not missing:
-        sentences.append(f"Read: {family.note}.")
     if family.doubt and not missing:
         sentences.append(f"{family.doubt[0].upper()}{family.doubt[1:]}.")
     return sentences
+
+
+def readings(families: Sequence[Family]) -> list[str]:
+    """Return sentences on how numbers are read, each once, with the families whose numbers are read so."""
+    ids: dict[str, list[str]] = {}
+    for family in families:
+        if family.note and family.judgements:
+            ids.setdefault(family.note.removeprefix(f"in {family.id} "), []).append(family.id)
+    return [f"Read: in {_listed(list(dict.fromkeys(names)))} {how}." for how, names in ids.items()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names with commas, and "and" before the last one."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def proven_digits(interval: Interval) -> tuple[str, int]:

@@ -61,8 +61,6 @@ def closing_lines(family: Family) -> Iterator[str]:
     yield f"  verdict: {str(family.verdict).upper()} - {family.reason}"
     if family.advice:
         yield f"  {family.advice}"
-    if family.note:
-        yield f"  read: {family.note}"
     if family.doubt:
         yield f"  {family.doubt}"
 

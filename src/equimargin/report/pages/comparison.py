@@ -8,7 +8,18 @@ from typing import Any
 
 from equimargin.formulations import DOCUMENTS, REGISTRY
 from equimargin.proofs import Agreement, Family, Judgement, Verdict
-from equimargin.report.page import Style, fastest_first, optimum, proven_digits, remarks, same_at_every_optimum, skips, standing, summary
+from equimargin.report.page import (
+    Style,
+    fastest_first,
+    optimum,
+    proven_digits,
+    readings,
+    remarks,
+    same_at_every_optimum,
+    skips,
+    standing,
+    summary,
+)
 from equimargin.report.pages.intervals import HOW_TO_READ, intervals
 from equimargin.report.pages.link_graph import link_graph
 from equimargin.report.pages.rendering import Cell, rendered
@@ -139,7 +150,7 @@ def _section(family: Family, missing: int, name: str) -> dict[str, Any]:
         "anchor": name,
         "optimum": optimum(family) if family.judgements else "",
         "solvers": fastest_first(family, STYLE).replace("   ", ", "),
-        "remarks": list(filter(None, [same_at_every_optimum(family), *remarks(family, missing)])),
+        "remarks": list(filter(None, [same_at_every_optimum(family), *remarks(family, missing), *readings([family])])),
         "against": [sentence for sentence in remarks(family, missing) if family.verdict is not Verdict.AGREE and family.reason in sentence],
         "picture": intervals(family, name),
     }
