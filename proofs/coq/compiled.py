@@ -6,7 +6,7 @@ import hashlib
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -65,8 +65,13 @@ def run(
 
 
 @contextmanager
-def library() -> Iterator[Path]:
+def library(announce: Callable[[str], object] = lambda said: None) -> Iterator[Path]:
     """The folder of the compiled files that a theorem needs: in the user's cache where that can be written, compiled at the first time.
+
+    Parameters
+    ----------
+    announce : callable, optional
+        Called with a sentence before they are compiled, which takes minutes.
 
     Raises
     ------
@@ -80,6 +85,7 @@ def library() -> Iterator[Path]:
     if kept is not None and kept.exists():
         yield kept
         return
+    announce(f"building the theorems{', once' if kept else ''}: about two minutes")
     with tempfile.TemporaryDirectory(dir=within) as folder:
         made = Path(folder) / "rocq"
         for name in names:

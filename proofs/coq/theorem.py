@@ -17,6 +17,7 @@ import json
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from equimargin.proofs.coq.compiled import NotProved, coqc, library
@@ -101,12 +102,12 @@ def module_of(certificate: Path) -> str:
     return name if name[:1].isalpha() else f"certificate_{name}"
 
 
-def prove(certificate: Path) -> Path:
+def prove(certificate: Path, announce: Callable[[str], object] = lambda said: None) -> Path:
     """Write the theorem of a certificate beside it, and have Coq check it.
 
     Parameters
     ----------
-    certificate : its file.
+    certificate : its file.  announce : as in `library`.
 
     Returns
     -------
@@ -128,7 +129,7 @@ def prove(certificate: Path) -> Path:
             part.write_bytes(copy.read_bytes())
         if shutil.which("coqc") is None:
             raise NotProved(f"{target} is written, and there is no coqc to check it: {INSTALL}")
-        with library() as compiled:
+        with library(announce) as compiled:
             said = _checked(copy, compiled)
     if CLOSED not in said:
         raise NotProved(f"the theorem of {target} rests on axioms: {' '.join(said.split())}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -84,8 +84,6 @@ def verify(
         if status == 0:
             status = _asked_of_the_program(files)
         if prove and status == 0:
-            if shutil.which("coqc") is not None:
-                typer.echo("Coq checks the theorems; the first run compiles the library for it, which takes longest.", err=True)
             status = UNDECIDED if [file for file in files if not _proved(file)] else 0
     raise typer.Exit(status)
 
@@ -117,7 +115,7 @@ def _proved(file: str) -> bool:
     from equimargin.proofs.coq import NotProved, condition, prove
 
     try:
-        theorem, given = prove(Path(file)), condition(Path(file).read_bytes())
+        theorem, given = prove(Path(file), partial(typer.echo, err=True)), condition(Path(file).read_bytes())
         typer.echo(f"{file}: PROVED: Coq has checked the theorem {theorem}, which rests on no axiom{given and f'; it holds {given}'}")
     except NotProved as reason:
         typer.echo(f"{file}: NOT PROVED: {reason}")

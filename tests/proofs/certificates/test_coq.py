@@ -27,6 +27,7 @@ from equimargin.formulations import (
 )
 from equimargin.proofs import certificate, certify_path, coq
 from equimargin.proofs.coq.__main__ import main
+from equimargin.proofs.coq.compiled import library
 from equimargin.proofs.coq.program import _name
 from equimargin.solvers import RegularizationPath, regularization_path, solve
 from narrow import as_a
@@ -87,15 +88,28 @@ def test_without_coq_the_theorem_is_written_and_a_sentence_says_what_to_install(
     assert (tmp_path / "svm_soft.v").read_text(encoding="ascii") == coq.theorem((tmp_path / "svm.soft.json").read_bytes(), "svm_soft")
 
 
-def test_verify_with_coq_says_first_how_long_it_may_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    coqc = tmp_path / "coqc"
-    coqc.write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
+def test_verify_says_on_standard_error_before_it_builds_the_theorems_and_only_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    coqc, refuses = tmp_path / "coqc", "#!/bin/sh\n[ $1 = --version ]\n"
+    coqc.write_text(refuses, encoding="ascii")
     coqc.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    monkeypatch.setattr("equimargin.proofs.coq.compiled.cache", lambda: tmp_path)
+    file = written(tmp_path, "svm.soft.json", SOFT)
+
+    def said() -> str:
+        answer = CliRunner().invoke(app, ["verify", "--prove", str(file)])
+        assert (answer.exit_code, "NOT PROVED: Coq ends with status 1" in answer.stdout) == (4, True)
+        return answer.stderr
+
+    assert said() == "building the theorems, once: about two minutes\n"
     monkeypatch.setattr("equimargin.proofs.coq.compiled.cache", lambda: None)
-    status, said = verify(written(tmp_path, "svm.soft.json", SOFT))
-    assert status == 4
-    assert re.search(r"the first run compiles the library .* which takes longest.* NOT PROVED: Coq ends with status 1", said)
+    assert said() == "building the theorems: about two minutes\n"
+    monkeypatch.setattr("equimargin.proofs.coq.compiled.cache", lambda: tmp_path)
+    coqc.write_text("#!/bin/sh\nexit 0\n", encoding="ascii")
+    with library() as compiled:
+        assert compiled.parent == tmp_path
+    coqc.write_text(refuses, encoding="ascii")
+    assert said() == ""
 
 
 def test_a_file_that_is_no_theorem_is_not_overwritten(tmp_path: Path) -> None:
