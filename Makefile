@@ -34,7 +34,7 @@ check: $(READY)  ## the tests, on all processors; ARGS goes to pytest
 	@echo "The tests are collected in each process; then a dot is a test."
 	$(PYTEST) $(ARGS)
 
-check-all: $(READY)  ## all tests: the slow ones, too, and twice as many drawn examples
+check-all: $(READY)  ## all tests: the slow ones, too, and more drawn examples
 	EQUIMARGIN_PROFILE=ci $(PYTEST) -m "not mutants and not benchmark" $(ARGS)
 
 check-newest:  ## make check in an environment of its own, with the newest version of everything

@@ -24,7 +24,7 @@ collect_ignore += [file for package, file in _OF_EXTRAS.items() if find_spec(pac
 # No deadline anywhere: the first call of a compiled kernel takes as long as its compiler.
 settings.register_profile("dev", deadline=None, derandomize=True, max_examples=25)
 # `make check-all`
-settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50, print_blob=True)
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=30, print_blob=True)
 # `make faults`: that a test fails is enough, the smallest example of it is not asked for.
 settings.register_profile("faults", settings.get_profile("dev"), phases=(Phase.explicit, Phase.generate))
 # `make nightly` gives the seed to pytest itself, which prints it.

@@ -78,6 +78,7 @@ def test_everything_has_its_page(atlas: Path) -> None:
     assert {file.stem for file in (atlas / "theorems").iterdir()} == set(theorems.names_of_files())
 
 
+@pytest.mark.slow
 def test_every_reference_leads_somewhere_inside(atlas: Path, pages: dict[Path, Page]) -> None:
     for file, page in pages.items():
         for reference in page.refers:

@@ -54,6 +54,7 @@ def test_what_is_listed_has_one_place(pages: dict[str, str], subject: str) -> No
         assert len([place for place in places if place in wanted]) == 1, name
 
 
+@pytest.mark.slow
 def test_every_link_has_its_sentence(pages: dict[str, str]) -> None:
     lines = python("-m", "equimargin", "list", "links").splitlines()
     assert pages["links.md"].count("\n### ") == len(lines) > 50

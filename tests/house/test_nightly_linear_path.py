@@ -29,6 +29,7 @@ WRONG = {
 """What is changed of a path, by which factor, and what is said of it."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_path_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     factor, said = WRONG[name]

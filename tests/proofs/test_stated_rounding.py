@@ -118,6 +118,7 @@ def test_a_solver_of_a_rounded_formulation_is_not_accused(rounds: OwnFamily) -> 
     assert found.families[0].verdict is not Verdict.DISAGREE
 
 
+@pytest.mark.slow
 def test_drawn_instances_refute_no_formulation_for_its_roundings(rounds: OwnFamily) -> None:
     for name in ("gram", "halved", "off", "bounded"):
         check_own_formulation(as_a(Formulation, REGISTRY[f"test.rounds.{name}"]), examples=3)

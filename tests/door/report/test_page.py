@@ -253,6 +253,7 @@ def test_solvers_are_asked_first_and_every_answer_is_judged_as_it_comes() -> Non
     )
 
 
+@pytest.mark.slow
 def test_parallel_answers_are_those_of_one_process() -> None:
     problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
     one, two = (run(problem, solvers=["CLARABEL", "smo"], jobs=jobs) for jobs in (1, 2))

@@ -162,6 +162,7 @@ def test_refute_of_the_reduced_graph_finds_a_problem_that_costs_something() -> N
     assert [exact_value(id, two) for id in ("rank.l1.primal", "rank.reduced")] == [0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_restricted_instances_have_no_weights_and_distinct_points(seed: int) -> None:
     taken = restricted(instances_of("rank.l1.primal", "rank.reduced"), without="weights", distinct=True)
@@ -315,6 +316,7 @@ def test_cones_are_undecided_with_their_reason() -> None:
     assert any("second-order cones" in why for why in found.undecided)
 
 
+@pytest.mark.slow
 def test_a_verdict_keeps_its_time_limit_and_says_so() -> None:
     found = same(soft, soft_dual, CLASSES, seconds=1e-3)
     assert found.verdict == "UNDECIDED"

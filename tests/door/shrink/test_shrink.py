@@ -193,6 +193,7 @@ def test_a_wrong_formulation_is_refuted_on_two_points(tmp_path: Path) -> None:
     assert "disagrees" in ran(small.python, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_solver_that_raises_does_so_on_one_number(plugin: Path, tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     X = rng.normal(size=(40, 3))
@@ -223,6 +224,7 @@ def test_there_is_nothing_to_shrink_where_all_agree() -> None:
 # The command.
 
 
+@pytest.mark.slow
 def test_the_command_prints_stores_and_takes_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     status, output = command("iris", "--scale", "--formulation", "svm.soft.dual.as_printed")
@@ -301,6 +303,7 @@ def test_nothing_that_a_file_names_is_imported(tmp_path: Path, monkeypatch: pyte
     assert "the family unknown_family is not known: name the module that enters it (--plugin harmful)" in output
 
 
+@pytest.mark.slow
 def test_the_python_of_a_shipped_family_runs(tmp_path: Path) -> None:
     import equimargin.shipped  # noqa: F401
 

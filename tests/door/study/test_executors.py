@@ -87,6 +87,7 @@ def test_a_limit_of_memory_that_ends_a_process_does_not_end_the_study(
     assert "1 of 1 answers: 0 solved, 1 failed, 0 skipped" in result.output
 
 
+@pytest.mark.slow
 def test_a_cluster_finds_what_this_process_finds(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="dask and distributed are not installed")
     asked = of_iris("CLARABEL")

@@ -174,6 +174,7 @@ def test_reasons_hold_for_all_weights_of_the_quadratic_term(b: Any, kind: str) -
         assert first.optimum == second.optimum
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", [WEIGHTS, EVEN])
 @pytest.mark.parametrize("b", [_weighted_twice, _weighted_first])
 def test_a_wrong_weight_is_no_reason_for_all_data(b: Any, data: Any) -> None:
