@@ -19,7 +19,7 @@ PYODIDE  ?= $(wildcard .pytest_cache/pyodide/node_modules/pyodide)
 # what benchmarks compare with has an environment of its own, because tests are to run as they do without it
 PEERS    := build/peers
 
-.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-sameness nightly-path nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
+.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants wrong-letters faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-sameness nightly-path nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -60,6 +60,9 @@ check-claims: $(READY)  ## every claim of the documents tried again: statements,
 
 mutants: $(READY)  ## the referee and the checker against formulations, solvers and programs that are wrong on purpose
 	$(BIN)/python -m pytest -m mutants -s tests/proofs/test_mutants.py tests/proofs/test_mutants_of_families.py
+
+wrong-letters: $(READY)  ## every letter of every printed problem, changed one at a time: each must come out as another problem; ARGS are parts of ids
+	PYTHONPATH=tests $(BIN)/python -m campaigns.wrong_letters $(ARGS)
 
 faults: $(READY)  ## the tests against sources that are wrong on purpose; ARGS picks faults by parts of their names
 	PYTHONPATH=tests $(BIN)/python -m campaigns.faults $(ARGS)

@@ -1,0 +1,188 @@
+"""Every letter of every printed problem, changed one at a time: the verdict must be that the changed problem is another one.
+
+    python -m campaigns.wrong_letters                 all declarations of the documents
+    python -m campaigns.wrong_letters svm.soft rvm    those whose ids contain one of these
+
+A declaration is the only place in which its equation is written, so that nothing in the same file contradicts a misprint. What does are
+the other formulations of its family, the solvers and the proven interval. Each change is tried on several small problems. It is noticed
+where the verdict on one of them is DISAGREES, or the problem is refused because it is not convex or lacks a constraint that is asked for. A
+change that is not noticed makes the same problem, by a reason in THE_SAME, or is a failure: exit status 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations import REGISTRY, Formulation, MarginProblem, Problem, linear, rbf
+from equimargin.formulations.bounds.complete import complete
+from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.listed import Tube
+from equimargin.formulations.user_functions import kept
+from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
+from equimargin.solvers import SOLVERS, solve, solve_declaration
+from equimargin.testing import sample_problem
+
+REDUNDANT = "at an optimum of squared slacks none is below 0: 0 has the smaller square, and is feasible too"
+A_MULTIPLE_OF_0 = "the equation is that a sum is 0, and so is twice the sum"
+THE_SAME: dict[str, str] = {
+    "svr.l2.primal: no slack": REDUNDANT,
+    "svr.l2.primal: no slackhat": REDUNDANT,
+    "svm.l2.primal: no slack": REDUNDANT,
+    "rank.l2.primal: no slack": REDUNDANT,
+    "svm.nobias_l2.primal: no slack": REDUNDANT,
+    "svr.hard.dual: twice the sum in cp.sum(delta)": A_MULTIPLE_OF_0,
+    "svr.l2.dual: twice the sum in cp.sum(delta)": A_MULTIPLE_OF_0,
+    "svr.l1.dual: twice the sum in cp.sum(delta)": A_MULTIPLE_OF_0,
+}
+"""Changes after which the problem is the same one, by id and change, with the reason."""
+OTHER_FUNCTIONS = {"pos": "abs", "square": "abs", "norm1": "sum_squares"}
+"""Functions of cvxpy that are exchanged for another one."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of a declaring function: what it is, and the function."""
+
+    name: str
+    function: Callable[[Any], Any]
+
+
+def main() -> int:
+    """Exit status: 0 every change is noticed, or makes the same problem by a known reason."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", nargs="*", help="parts of ids; all by default")
+    asked = parser.parse_args()
+    counted: Counter[str] = Counter()
+    for id, entry in REGISTRY.items():
+        if entry.control or (asked.part and not any(part in id for part in asked.part)):
+            continue
+        known = [(problem, answers(problem, id)) for problem in problems(entry)]
+        for change in changes(entry):
+            found = noticed(entry, change, known)
+            if not found:
+                found = "the same" if f"{id}: {change.name}" in THE_SAME else "NOT NOTICED"
+                print(f"{id}: {change.name}: {found}", flush=True)
+            counted[found] += 1
+    print(", ".join(f"{found} {count}" for found, count in counted.items()))
+    return int(counted["NOT NOTICED"] > 0)
+
+
+def problems(entry: Formulation) -> list[Problem]:
+    """Small problems of a formulation's family, weighted where it takes weights."""
+    drawn = [weighted(sample_problem(entry.family, kernel, seed)) for seed, kernel in enumerate((rbf(0.5), linear(), rbf(0.2)))]
+    return [problem for problem in (*drawn, with_a_hard_row(drawn[0])) if entry.refusal(problem) is None]
+
+
+def weighted(problem: Problem) -> Problem:
+    """The problem with costs that differ, some of them 0, where rows have a cost."""
+    if not isinstance(problem, MarginProblem) or np.isinf(problem.C):
+        return problem
+    rows = problem.rows.listed() if isinstance(problem.rows, LabelledPairs) else problem.rows
+    return replace(problem, rows=rows, weights=np.resize([0.5, 1.7, 1.0, 0.8, 0.0], rows.groups))
+
+
+def with_a_hard_row(problem: Problem) -> Problem:
+    """The problem in which the row that an optimum violates most is hard; of a tube one on each side."""
+    if not isinstance(problem, MarginProblem) or np.isinf(problem.C):
+        return problem
+    at = complete(problem, solve(problem, tol=1e-9).point)
+    weights = np.array(problem.weights)
+    for side in np.split(np.arange(problem.p), 2 if isinstance(problem.rows, Tube) else 1):
+        weights[side[np.argmax(at.xi[side])]] = np.inf
+    return replace(problem, weights=weights)
+
+
+def answers(problem: Problem, without: str) -> list[Evidence]:
+    """What the other formulations and the solvers of a problem say."""
+    others = [e for e in REGISTRY.values() if not e.control and e.id != without and e.refusal(problem) is None]
+    solvers = [solver for solver in SOLVERS.values() if solver.takes(problem.family) and solver.refusal(problem) is None]
+    declared = [examine(problem, solve_declaration(entry.declaration(problem))) for entry in others]
+    return [*declared, *(examine_solution(problem, solve(problem, solver, tol=1e-9)) for solver in solvers)]
+
+
+def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[Evidence]]]) -> str:
+    """How a change is noticed; empty where it is not."""
+    changed, seen = replace(entry, stated=kept(change.function)), ""
+    for problem, honest in known:
+        try:
+            answer = solve_declaration(changed.declaration(problem))
+        except Exception as reason:  # what is no convex problem is refused in many words
+            return f"refused ({type(reason).__name__})"
+        found = judge(entry.family, [*honest, examine(problem, answer)], problem.scale).judgements[-1].agreement
+        if found is Agreement.DISAGREES:
+            return "disagrees"
+        seen = "failed" if found is Agreement.FAILED else seen
+    return seen
+
+
+def changes(entry: Formulation) -> Iterator[Change]:
+    """Every change of a formulation's function, one at a time."""
+    function = inspect.unwrap(entry.stated)
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    definition = tree.body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    definition.decorator_list = []
+    seen = {ast.dump(tree)}
+    for place, node in enumerate(ast.walk(tree)):
+        for name, change in changes_of(node):
+            copied = deepcopy(tree)
+            change(list(ast.walk(copied))[place])
+            text = ast.dump(copied)
+            if text not in seen:
+                seen.add(text)
+                names = {**vars(sys.modules[function.__module__]), "np": np}
+                exec(compile(ast.fix_missing_locations(copied), f"<{entry.id}>", "exec"), names)
+                where = "" if name.startswith("no ") and isinstance(node, ast.Call) else f" in {ast.unparse(node)}"
+                yield Change(name + where, names[definition.name])
+
+
+def changes_of(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], None]]]:
+    """The changes of one node, each as a name and a function that makes it in a copy."""
+    if isinstance(node, ast.Call):
+        yield from changes_of_call(node)
+    elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.GtE | ast.LtE | ast.Eq):
+        other = ast.LtE() if isinstance(node.ops[0], ast.GtE) else ast.GtE()
+        yield "another relation", lambda copied: setattr(copied, "ops", [other])
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        sign = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
+        yield "another sign", lambda copied: setattr(copied, "op", sign)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        yield "no divisor", lambda copied: setattr(copied, "right", ast.Constant(1))
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        yield "twice", lambda copied: setattr(copied, "right", ast.BinOp(ast.Constant(2), ast.Mult(), copied.right))
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and ast.unparse(node.left) in ("d.c", "c", "chat"):
+        yield "no weights", lambda copied: setattr(copied, "left", ast.parse(f"np.ones_like({ast.unparse(node.left)})", mode="eval").body)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and ast.unparse(node.left) == "d.K":
+        yield "no K", lambda copied: setattr(copied, "left", ast.parse("np.eye(d.m)", mode="eval").body)
+
+
+def changes_of_call(node: ast.Call) -> Iterator[tuple[str, Callable[[Any], None]]]:
+    """The changes of a call: a constraint less, another function, a symbol that is negated."""
+    called = ast.unparse(node.func)
+    if called in ("minimize", "maximize"):
+        for i, keyword in enumerate(node.keywords):
+            yield f"no {keyword.arg}", lambda copied, i=i: copied.keywords.pop(i)  # type: ignore[misc]
+    name = called.removeprefix("cp.")
+    if name in OTHER_FUNCTIONS:
+        yield f"{OTHER_FUNCTIONS[name]} for {name}", lambda copied: setattr(copied.func, "attr", OTHER_FUNCTIONS[name])
+    if called == "d.K.quad":
+        yield "no K", lambda copied: setattr(copied, "func", ast.parse("cp.sum_squares", mode="eval").body)
+    if called == "cp.multiply" and ast.unparse(node.args[0]) == "d.y":
+        yield "no labels", lambda copied: copied.args.__setitem__(0, ast.parse("np.ones(d.m)", mode="eval").body)
+    if called == "cp.sum" and len(node.args) == 1:
+        yield "twice the sum", lambda copied: copied.args.__setitem__(0, ast.BinOp(ast.Constant(2), ast.Mult(), copied.args[0]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
