@@ -1160,7 +1160,7 @@ FAULTS = (
     ),
     Fault(
         "what auxiliary unknowns hide is no error",
-        "proofs/referee/examination.py",
+        "proofs/referee/weak_duality.py",
         "missed, _unrolled(answer, raw, reading))",
         "_unrolled(answer, raw, reading))",
         ("referee",),
@@ -1168,7 +1168,7 @@ FAULTS = (
     Fault(
         "solvers of a family take all data",
         "proofs/families/family.py",
-        "self._refusal(problem) or refusal(problem)",
+        "self._refusal(problem) or refusal(problem.data)",
         "self._refusal(problem)",
         ("brought",),
     ),
@@ -1392,7 +1392,7 @@ FAULTS = (
     ),
     Fault(
         "roundings of a point that explain nothing",
-        "proofs/families/examination.py",
+        "proofs/referee/rational_program.py",
         "problem.rounding(formulation) + rounding",
         "problem.rounding(formulation)",
         ("stated_rounding",),
@@ -1448,7 +1448,7 @@ FAULTS = (
     ),
     Fault(
         "optima of what was entered before",
-        "proofs/families/formulation.py",
+        "formulations/formulation.py",
         "return self.id, self.edition",
         "return self.id, 0",
         ("brought",),
@@ -1483,14 +1483,14 @@ FAULTS = (
     ),
     Fault(
         "the real part of a complex variable",
-        "proofs/families/formulation.py",
+        "formulations/formulation.py",
         "if variable.is_complex()",
         "if variable.is_imag()",
         ("brought",),
     ),
     Fault(
         "two variables of one name",
-        "proofs/families/formulation.py",
+        "formulations/formulation.py",
         "if names.count(name) > 1",
         "if names.count(name) > 2",
         ("brought",),

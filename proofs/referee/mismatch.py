@@ -1,0 +1,67 @@
+"""How far an answer is from the printed formula of what it answers, and what a verified ray says, on the family's scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.proofs.referee.evidence import Claim
+from equimargin.proofs.referee.rays import Ray
+from equimargin.solvers.backends.solve import Answer, Reading
+from equimargin.solvers.solution import Status
+
+
+def claim_of_ray(answer: Answer, ray: Ray) -> Claim:
+    """What a verified ray says: a minimum is -inf where it is unbounded and inf where it is infeasible, a maximum the other way round."""
+    minimised = answer.declaration.objective.NAME == "minimize"
+    value = answer.on_family_scale(np.inf if minimised == (answer.status is Status.INFEASIBLE) else -np.inf)
+    return Claim(value, reach=_moved(answer.on_family_scale, 0.0, ray.reach), infeasible=value == np.inf)
+
+
+def mismatch(answer: Answer, reading: Reading) -> float:
+    """The largest of the three figures that say how far an answer is from its printed formula, on the family's scale."""
+    return max(spread(answer, worth) for worth in _worths(answer, reading))
+
+
+def _worths(answer: Answer, reading: Reading) -> tuple[float, float, float]:
+    """Three figures that make the mismatch of an answer, in units of its objective.
+
+    They are |declared - printed| objective, and the violations of the declared and of the printed constraints, times their multipliers.
+    """
+    printed = answer.declaration.printed(reading.values)
+    return (
+        abs(float(printed.objective) - reading.objective),
+        worth_of_all(reading, reading.violations),
+        worth_of_all(reading, printed.violations),
+    )
+
+
+def worth_of_all(reading: Reading, violations: Mapping[str, Any]) -> float:
+    """Violations of constraints, by name, times their multipliers, in units of the objective."""
+    default = max(1.0, abs(reading.objective))
+
+    def worth(name: str, violation: Array) -> float:
+        weight = reading.multipliers.get(name)
+        size = np.atleast_1d(np.maximum(violation, 0.0))
+        if weight is None:
+            return float(size.sum()) * default
+        if np.shape(weight) != np.shape(violation):  # the printed constraints are more than the declared ones of that name, or fewer
+            return float(size.sum()) * float(np.abs(weight).sum())
+        return float(np.abs(np.atleast_1d(weight)) @ size)
+
+    return sum(worth(name, np.asarray(violation)) for name, violation in violations.items())
+
+
+def spread(answer: Answer, by: float) -> float:
+    """A difference `by` in units of the declared objective, converted to the family's scale at the answer."""
+    return _moved(answer.on_family_scale, answer.objective, by)
+
+
+def _moved(mapping: Callable[[float], float], at: float, by: float) -> float:
+    """How far the mapped value moves when the value moves by `by`, either way."""
+    if not np.isfinite(by):
+        return np.inf
+    return max(abs(mapping(at + by) - mapping(at)), abs(mapping(at - by) - mapping(at)))

@@ -1,0 +1,156 @@
+"""Bounds by weak duality: any point of a canonical problem, repaired, proves an interval of the optimum in float64.
+
+The point of an answer is completed once, and the completed point is used wherever its other side is needed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from equimargin.formulations import REGISTRY
+from equimargin.formulations.bounds.complete import CompletedPoint, complete
+from equimargin.formulations.bounds.evaluate import arithmetic
+from equimargin.formulations.bounds.intervals import inner_interval, interval
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.rounding import UNIT
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import Problem
+from equimargin.formulations.problem.point import CanonicalPoint
+from equimargin.proofs.referee.bounds import Bounds
+from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, Run, Side, worst
+from equimargin.proofs.referee.mismatch import claim_of_ray, mismatch, spread, worth_of_all
+from equimargin.proofs.referee.rays import RAY_TOLERANCE, ray_of
+from equimargin.proofs.referee.residuals import own_residual
+from equimargin.solvers.backends.solve import Answer, Raw, Reading
+from equimargin.solvers.solution import Solution
+
+UNREACHABLE_NORM = 1e8
+"""|f|^2 times the mean K_ii over the number of rows, without a unit. If both the proven lower bound and the claim of a hard family are
+larger, the family counts as infeasible: its largest margin would be below 1e-4 / sqrt(p)."""
+
+
+class WeakDuality(Bounds):
+    """What proves bounds of a canonical problem's optimum.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem
+        The family's problem, with the true data.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    def of_answer(self, run: Run, answer: Answer) -> Evidence:
+        """The evidence of a backend's answer to a declaration."""
+        problem = self.problem
+        if answer.raw is None:
+            return Evidence(run)
+        ray = ray_of(answer)
+        if ray is not None and ray.proves:
+            return Evidence(run, claim_of_ray(answer, ray), accuracy=Accuracy(arithmetic=arithmetic(problem), blur=_blur(problem)))
+        if answer.reading is None:
+            return Evidence(run)
+        point = _judged_point(problem, answer.problem, answer.reading.point)
+        completed = complete(problem, point)
+        accuracy = _accuracy(problem, answer, answer.raw, answer.reading, completed)
+        proof = self._proof(point, completed, _lp_multiplier_side(problem, answer))
+        missed = answer.value == np.inf and accuracy.normwise <= RAY_TOLERANCE
+        claim = Claim(
+            answer.value,
+            mismatch=mismatch(answer, answer.reading),
+            cancellation=completed.quadratic_error,
+            infeasible=_unreachable(problem, answer.value, proof.proven.lower) or missed,
+        )
+        return Evidence(run, claim, proof, accuracy)
+
+    def of_solution(self, run: Run, solution: Solution) -> Evidence:
+        """The evidence of a specialised solver's solution: its claim is its primal value, and its accuracy is the gap of its point.
+
+        A point without multipliers has no gap of its own. Multipliers made from its f may prove a lower bound of the family's optimum,
+        and are not held against it.
+        """
+        problem, point = self.problem, solution.point
+        proof = self._proof(point, complete(problem, point))
+        proven = proof.proven
+        gap = max(proven.upper - proven.lower, 0.0) if proof.has_alpha else None
+        value = min(solution.value, proven.upper)  # infinite where hard rows are missed by a rounding error, which a repair makes good
+        claim = Claim(
+            value,
+            cancellation=proven.upper - proof.inner.upper if np.isfinite(proven.upper) else 0.0,
+            infeasible=_unreachable(problem, value, proven.lower),
+        )
+        return Evidence(run, claim, proof, Accuracy(gap, 0.0, arithmetic(problem, point.multipliers)), solution.ray)
+
+    def _proof(self, point: CanonicalPoint, completed: CompletedPoint, side: Side | None = None) -> PointProof:
+        """What a point proves; multipliers made from its f prove a lower bound beside."""
+        problem, derived = self.problem, completed.derived
+        lower = -np.inf if derived is None else interval(problem, problem.point(multipliers=derived)).lower
+        return PointProof(point, interval(problem, point), inner_interval(problem, point), side, lower)
+
+
+def _blur(problem: Problem) -> float:
+    """By how much the margins of hard rows at the best f may be off in floats and in the declared features, over the optimum v.
+
+    What is declared has L L' for K, which leaves out small eigenvalues, and floats. That moves a margin by |a'(K - L L') beta|, where a
+    row a and beta = A'alpha are at most sqrt(2) and sqrt(2) 1'alpha long, and 1'alpha = 2 v. While this is below 1, hard rows that can be
+    met can be met in what is declared as well; otherwise a backend that finds that nothing meets them may be right.
+    """
+    if not (isinstance(problem, MarginProblem) and np.isinf(problem.group_costs).any()):
+        return 0.0
+    return 4.0 * (problem.features_error + UNIT * float(np.abs(problem.gram.diagonal).max(initial=0.0)))
+
+
+def _accuracy(problem: Problem, answer: Answer, raw: Raw, reading: Reading, completed: CompletedPoint) -> Accuracy:
+    """The residual of the backend's own problem, or of the auxiliary variables where that is larger."""
+    residual, normwise = own_residual(raw.form, raw.x, raw.z, _sizes(problem, answer, raw, reading, completed))
+    missed = worth_of_all(reading, reading.eliminated_violations)
+    residual = worst(residual, abs(reading.eliminated_objective - reading.objective), missed, _unrolled(answer, raw, reading))
+    return Accuracy(spread(answer, residual), max(normwise, reading.eliminated), arithmetic(problem, reading.point.multipliers))
+
+
+def _sizes(problem: Problem, answer: Answer, raw: Raw, reading: Reading, completed: CompletedPoint) -> Array | None:
+    """|x_i| of the backend's answer, or of the point that its multipliers make where that is larger: a flat direction hides in small x."""
+    declared, alpha = answer.problem, reading.point.multipliers
+    if raw.x is None or (alpha is not None and alpha.shape != (declared.p,)):  # or it was declared for other rows than it hands back
+        return None
+    own = (completed if declared is problem else complete(declared, reading.point)).of_multipliers
+    if own is None:
+        return None
+    sizes, values = np.abs(raw.x), {**reading.values, **answer.declaration.express(own)}
+    for name, columns in raw.columns.items():
+        sizes[columns] = np.maximum(sizes[columns], np.abs(np.ravel(values[name], order="F")))
+    return sizes
+
+
+def _unrolled(answer: Answer, raw: Raw, reading: Reading) -> float:
+    """How far the declared objective at the variables is from the backend's own objective at its x; inf where there is no x.
+
+    cvxpy replaces terms by unknowns of its own: for example it adds y with y = R alpha, and minimises 1/2 |y|^2 / C. Where 1 / C is large,
+    an x that meets this equation to the backend's last digit can be right in y and wrong in alpha.
+    """
+    if raw.x is None or raw.x.shape != raw.form.q.shape:
+        return np.inf
+    sign = 1.0 if answer.declaration.objective.NAME == "minimize" else -1.0
+    return abs(sign * raw.form.objective(raw.x) - reading.objective)
+
+
+def _judged_point(problem: Problem, declared: Problem, point: CanonicalPoint) -> CanonicalPoint:
+    """The point in the terms of the problem that it is judged by: a look-alike may be declared for another kind of problem."""
+    if problem.kind == declared.kind:
+        return point
+    return problem.point(declared.function(point).beta, point.multipliers)
+
+
+def _lp_multiplier_side(problem: Problem, answer: Answer) -> Side | None:
+    """The side of a linear program's point that the declaration has as its multipliers, and not as its variables."""
+    if problem.kind != "linear":
+        return None
+    return "f" if REGISTRY[answer.declaration.id].carries == "multipliers" else "alpha"
+
+
+def _unreachable(problem: Problem, claimed: float, proven: float) -> bool:
+    """Whether the claim on a hard family and the proven lower bound are both so large that the family counts as infeasible."""
+    if not np.isinf(problem.group_costs).any():
+        return False
+    return all(bound * problem.gram.mean_diagonal >= UNREACHABLE_NORM * problem.p for bound in (claimed, proven))
