@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 
 from equimargin import compare
-from equimargin.compare import Comparison
+from equimargin.comparison import Comparison
 from equimargin.families import families_of
 from equimargin.formulations import REGISTRY, classification
 from equimargin.proofs import Agreement, Evidence, Verdict
 from equimargin.solvers import SOLVERS, Status
 
-MODULE = sys.modules["equimargin.compare"]
+MODULE = sys.modules["equimargin.comparison"]
 X, Y = np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0)
 Cost = Callable[[Any], tuple[float, float, float]]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.families import families_of
 from equimargin.formulations import classification, rbf
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.documents.ordinal import explicit, hard, implicit, implicit_l2
 from equimargin.documents.sum_of_margins import by_newton, sum_of_margins
 from equimargin.estimators import OrdinalClassifier

@@ -11,7 +11,7 @@ import pytest
 import equimargin.documents
 import equimargin.shipped
 from campaigns import nightly_families
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.formulations import REGISTRY, classification, regression
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.formulation import Formulation

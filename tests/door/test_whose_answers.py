@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from equimargin import compare
-from equimargin.compare import Comparison, Job
+from equimargin.comparison import Comparison, Job
 from equimargin.formulations import (
     REGISTRY,
     MarginProblem,
@@ -41,7 +41,7 @@ from equimargin.solvers.registry import Entry, solver
 from equimargin.testing import check_solver
 from narrow import as_a
 
-MODULE = sys.modules["equimargin.compare"]
+MODULE = sys.modules["equimargin.comparison"]
 X, Y = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]), [1, -1, -1, 1]
 QUITS = (
     lambda: sys.exit(0),

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from equimargin.boundaries import predict_rank, rank_boundaries
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.formulations import (
     classification,
     declare,

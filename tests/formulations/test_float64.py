@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from equimargin import compare
-from equimargin.compare import Allowance, Job, _UserSolver
+from equimargin.comparison import Allowance, Job, _UserSolver
 from equimargin.formulations import (
     Declaration,
     Kernel,
@@ -138,7 +138,7 @@ def test_an_exception_is_one_failed_answer_and_no_more(monkeypatch: pytest.Monke
             raise np.linalg.LinAlgError("Eigenvalues did not converge")
         return solve_declaration(declaration, backend, *limits, **total)
 
-    module = sys.modules["equimargin.compare"]  # the name `equimargin.compare` is the function
+    module = sys.modules["equimargin.comparison"]
     monkeypatch.setattr(module, "solve_declaration", stumbles)
     failing = replace(SOLVERS["huber"], name="failing", function=fails)
     result = compare(sample_problem("svm.soft"), "svm.soft.dual", ["CLARABEL", "SCS", "smo", failing])

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from equimargin.compare import Comparison, compare
+from equimargin.comparison import Comparison, compare
 from equimargin.formulations import (
     REGISTRY,
     MarginProblem,

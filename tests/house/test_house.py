@@ -71,10 +71,10 @@ def test_the_door_itself_loads_nothing() -> None:
     "imports",
     [
         "from equimargin import compare",
-        "from equimargin.compare import compare",
-        "import equimargin.compare; from equimargin import compare",
-        "from equimargin.compare import compare as first; from equimargin import compare; assert compare is first",
-        "from equimargin import compare as first; from equimargin.compare import compare; assert compare is first",
+        "from equimargin.comparison import compare",
+        "import equimargin.comparison; from equimargin import compare",
+        "from equimargin.comparison import compare as first; from equimargin import compare; assert compare is first",
+        "from equimargin import compare as first; from equimargin.comparison import compare; assert compare is first",
     ],
 )
 def test_compare_is_the_function_in_every_import_order(imports: str) -> None:

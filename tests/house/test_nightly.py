@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from campaigns import nightly
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.formulations import MarginProblem, classification, polynomial, rbf, regression
 from equimargin.proofs import judge
 from equimargin.solvers import Status
@@ -117,7 +117,7 @@ def test_a_hang_and_an_exception_are_failures(monkeypatch: pytest.MonkeyPatch, t
     def raises(*_: object, **__: object) -> None:
         raise ZeroDivisionError("float division by zero")
 
-    module = sys.modules["equimargin.compare"]
+    module = sys.modules["equimargin.comparison"]
     monkeypatch.setattr(nightly, "HANG", 0.3)
     monkeypatch.setattr(module, "examine_solution", spins)
     found = nightly.examined(problem)

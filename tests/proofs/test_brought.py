@@ -19,7 +19,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from brought import bottomless, dual, nothing, ocsvm
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.formulations import REGISTRY, classification, declare, linear
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.numeric.arguments import number
@@ -638,7 +638,7 @@ def test_a_solver_says_which_data_it_does_not_take(own: OwnFamily) -> None:
 @pytest.mark.slow
 def test_the_first_solver_of_a_family_is_not_stopped_for_being_slow(own: OwnFamily, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it there would be no verdict; the second one is stopped."""
-    module = sys.modules["equimargin.compare"]
+    module = sys.modules["equimargin.comparison"]
     monkeypatch.setattr(module, "LEAST_ALLOWANCE", 0.01)
     monkeypatch.setattr(module, "ALLOWED_RATIO", 1e-3)
 

@@ -1149,9 +1149,7 @@ SOURCES: dict[str, dict[str, Change]] = {
         "an upper bound of nobody": Change(
             "return function.with_multipliers(alpha)", "return scaled(function, 1.01).with_multipliers(alpha / 1.01)"
         ),
-        "soft rows at half their cost": Change(
-            "np.where(hard, cost, problem.group_costs)", "np.where(hard, 1e3, problem.group_costs / 2)"
-        ),
+        "soft rows at half their cost": Change("np.where(hard, cost, problem.group_costs)", "np.where(hard, 1e3, problem.group_costs / 2)"),
         "multipliers in reverse": Change("function.with_multipliers(alpha)", "function.with_multipliers(alpha[::-1])"),
         "infeasible at once": Change(
             "if first.status is Status.INFEASIBLE:", "if True:\n        first = replace(first, status=Status.INFEASIBLE)"

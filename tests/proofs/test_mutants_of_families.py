@@ -19,7 +19,7 @@ import pytest
 
 import equimargin.documents
 import equimargin.shipped
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.formulation import Formulation

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.data import load
 from equimargin.formulations import (
     REGISTRY,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from campaigns.exact.program_kinds import KINDS
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.documents.coupling import wlw as coupling
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.family import FAMILIES

@@ -225,7 +225,7 @@ def compare(
                 posed = at_rows(rows, kernel_of(kernel, gamma, degree, coef0, rows), family, variant, asked)
             if jobs != 1:
                 without_warnings_of_trackers()
-            from equimargin.compare import comparisons
+            from equimargin.comparison import comparisons
 
             stream = comparisons(
                 posed.problems,
@@ -318,7 +318,7 @@ def _of_levels(rows: Data, kernel: Kernel, loss: LossName | None, wanted: list[s
         A kernel that is not positive semidefinite; weights that are infinite; families of another
         name.
     """
-    from equimargin.compare import matching
+    from equimargin.comparison import matching
     from equimargin.documents.ordinal import features_of, problems_of
 
     X = features_of(rows.X, kernel)
@@ -456,7 +456,7 @@ def _problems(
         problems = [problem for problem in problems if problem.bias == (variant.bias is BiasName.FREE)]
     if wanted is None:
         return problems
-    from equimargin.compare import matching
+    from equimargin.comparison import matching
 
     chosen = matching(wanted, [problem.family for problem in problems], f"family{variant.in_words().replace(',', ' with', 1)}")
     return [problem for problem in problems if problem.family in chosen]

@@ -21,7 +21,7 @@ def warm_up() -> None:
 
         import numpy as np
 
-        from equimargin.compare import compare
+        from equimargin.comparison import compare
         from equimargin.families import families_of
         from equimargin.formulations import linear, rbf
         from equimargin.formulations.numeric.jit import cache_directory, compiled_at_once, seconds_of_compiling

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.proofs import Agreement, Family, Judgement
 from equimargin.solvers import Status

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.compare import jobs_of, matching, suited
+from equimargin.comparison import jobs_of, matching, suited
 from equimargin.data import Data, load
 from equimargin.formulations import REGISTRY, Problem
 from equimargin.formulations.problem.construct import problems_of

@@ -25,7 +25,7 @@ import cvxpy as cp
 import numpy as np
 from scipy.optimize import linprog
 
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.documents.coupling import wlw as wlw_family
 from equimargin.documents.general import POWERS, general
 from equimargin.formulations import linear, one_norm_classification, ranking, rbf

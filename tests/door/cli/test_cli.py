@@ -540,7 +540,7 @@ main()
     [
         ("typer", "interrupted"),
         (
-            "equimargin.compare",
+            "equimargin.comparison",
             "interrupted before the first answer; out.json and out.html are not written",
         ),
     ],

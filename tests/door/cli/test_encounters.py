@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.data import load
 from places import HANG, ROOT
 from schema import faults

@@ -18,8 +18,8 @@ import pytest
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
-from equimargin.compare import Comparison
-from equimargin.compare import compare as run
+from equimargin.comparison import Comparison
+from equimargin.comparison import compare as run
 from equimargin.formulations import classification, polynomial
 from places import HANG, ROOT
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.data import DataError, load
 from equimargin.data.words import MISSING
 from equimargin.estimators import MarginRanker, OneNormRanker

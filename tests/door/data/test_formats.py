@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.data import DataError, load
 
 

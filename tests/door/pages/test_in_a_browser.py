@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from browser import Browser, chromium
 from equimargin.cli.app import app
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.formulations import classification, polynomial
 
 RUN = CliRunner()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equimargin.compare import Comparison, compare
+from equimargin.comparison import Comparison, compare
 from equimargin.formulations import classification, one_norm_classification, ranking, rbf
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement, Family, Verdict, audit

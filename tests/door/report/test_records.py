@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from equimargin.adapters import from_fit, libsvm
 from equimargin.cli.app import app
-from equimargin.compare import compare
+from equimargin.comparison import compare
 from equimargin.formulations import classification
 from equimargin.report.records import csv_text
 from equimargin.solvers import Limits, Solution
