@@ -25,13 +25,14 @@ from equimargin.formulations.problem.point import OneNormPoint, Point
 from equimargin.formulations.reduced_graph import reduced_preferences, reduction_factor
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.source import DOCUMENTS, Source
-from equimargin.formulations.symbols import Symbols, Values, maximize, minimize
+from equimargin.formulations.symbols import DeclarationValues, Symbols, maximize, minimize
 
 __all__ = [
     "DOCUMENTS",
     "FAMILIES",
     "REGISTRY",
     "Declaration",
+    "DeclarationValues",
     "Family",
     "Formulation",
     "Interval",
@@ -45,7 +46,6 @@ __all__ = [
     "Refusal",
     "Source",
     "Symbols",
-    "Values",
     "classification",
     "complete",
     "declare",

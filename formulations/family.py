@@ -22,11 +22,11 @@ P = TypeVar("P", bound=AnyProblem)
 FAMILIES: dict[str, Family[Any]] = {}
 """All families, by their ids."""
 EDITIONS: Counter[str] = Counter()
-"""How often a formulation of each id has been entered."""
+"""The number of times that a formulation of each id has been entered."""
 
 
 class Family(Generic[P]):
-    """A family of problems with one optimum; its method `formulation` enters functions of its data.
+    """A family of problems with one optimum; `formulation` enters functions of its data.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Family(Generic[P]):
         FAMILIES[id] = self
 
     def __call__(self, data: Any) -> P:
-        """The problem of the family at these data.
+        """Return the problem of the family at these data.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class Family(Generic[P]):
         return self.problem(data)
 
     def __repr__(self) -> str:
-        """The id and what has been entered."""
+        """Show the id and the formulations."""
         names = [entry.id for entry in REGISTRY.values() if entry.family == self.id]
         return f"<{type(self).__name__} {self.id}: {', '.join(names) or 'no formulation yet'}>"
 
@@ -179,7 +179,7 @@ def check_name(name: str) -> None:
 
 
 def refusal_of_data(function: Callable[[Any], str | Refusal | None] | None) -> Callable[[Any], Refusal | None]:
-    """The refusal of data by a user's function from data to a sentence, or None."""
+    """Return the refusal of data by a user's function, which returns a sentence or None."""
 
     def refusal(data: Any) -> Refusal | None:
         said = None if function is None else function(data)

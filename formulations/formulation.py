@@ -1,4 +1,4 @@
-"""A formulation: a function from data to a cvxpy problem, what is known of it, and the registry of all formulations."""
+"""A formulation, a function from data to a cvxpy problem, and the registry of all."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.programs.reading import Reading
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import Symbols, Values, cp
+from equimargin.formulations.symbols import DeclarationValues, Symbols, cp
 
 
 def unchanged(value: Any, data: Any) -> Any:
-    """The value map of a formulation whose objective has the family's scale."""
+    """Return the value: the map of a formulation whose objective has the family's scale."""
     return value
 
 
@@ -99,7 +99,7 @@ class Formulation:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What it is remembered by."""
+        """Its id and its edition, by which results are remembered."""
         return self.id, self.edition
 
     @property
@@ -109,7 +109,7 @@ class Formulation:
 
     @property
     def unknowns(self) -> str:
-        """What formulations of the same unknowns have in common."""
+        """A name that formulations in the same unknowns share."""
         return self.id if self.carries == "own" else self.carries
 
     @property
@@ -118,19 +118,20 @@ class Formulation:
         return cleandoc(self.stated.__doc__ or "")
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
-        """Why this problem cannot be declared so, or None."""
+        """Return the reason why this problem cannot be declared so, or None."""
         if problem.family != self.family:
             return Refusal(f"{self.id} declares {self.family}, this problem is {problem.family}")
         undeclarable = problem.undeclarable_in_features if self.in_features else problem.undeclarable
         return undeclarable or self.applies(data_of(problem))
 
     def problem_of(self, data: Any) -> cp.Problem:
-        """The cvxpy problem at these data.
+        """Return the cvxpy problem at these data.
 
         Raises
         ------
-        ValueError : what is no cvxpy problem, or one that is not convex, with integers or complex variables, or with two variables of one
-            name.
+        ValueError
+            If the function returns no cvxpy problem, or one that is not convex, has integer or complex variables, or two
+            variables of one name.
         """
         problem = self.stated(data)
         if not isinstance(problem, cp.Problem):
@@ -151,11 +152,12 @@ class Formulation:
         return problem
 
     def declaration(self, problem: AnyProblem) -> Declaration:
-        """The declaration at a problem of the family.
+        """Declare a problem of the family.
 
         Raises
         ------
-        ValueError : as `problem_of`, and what `AnyProblem.admit` refuses.
+        ValueError
+            As `problem_of` and `AnyProblem.admit`.
         """
         problem.admit(self.id)
         data = data_of(problem)
@@ -166,7 +168,7 @@ class Formulation:
             if symbols is None or self.to_canonical is None:
                 return Point()
             at = at_parameters(symbols, declared.parameter_values)
-            found: CanonicalPoint = self.to_canonical(Values(declared.values, declared.multiplier), at)
+            found: CanonicalPoint = self.to_canonical(DeclarationValues(declared.values, declared.multiplier), at)
             return found
 
         def value(objective: Any, parameters: Mapping[str, Any]) -> Any:
@@ -191,7 +193,7 @@ class Formulation:
 
 
 class PrintedFormula:
-    """A formulation as it is printed, with variables of its own: what is asked of it changes no declaration."""
+    """A formulation as it is printed, with variables of its own, so that it changes no declaration."""
 
     def __init__(self, entry: Formulation, problem: AnyProblem) -> None:
         self.entry, self.problem = entry, problem
@@ -206,7 +208,7 @@ class PrintedFormula:
         return self._stated
 
     def value_at(self, values: Mapping[str, Any]) -> Printed:
-        """The formula's value, and how far its constraints are violated, at values of its variables and parameters."""
+        """Evaluate the formula and its constraints, at values of its variables and parameters."""
         data, problem = self.stated
         if self.entry.printed is not None:
             return self.entry.printed(values, data)
@@ -215,7 +217,7 @@ class PrintedFormula:
         return Printed(float(problem.objective.expr.value), violations)
 
     def express(self, completed: Any) -> dict[str, Array]:
-        """Values of the variables at a completed canonical point, with those that the equation defines."""
+        """Return values of the variables at a completed canonical point, defined ones included."""
         if self.entry.from_canonical is None:
             return {}
         data, _ = self.stated
@@ -227,7 +229,7 @@ class PrintedFormula:
 
 
 def at_parameters(symbols: Symbols, parameters: Mapping[str, Any]) -> Symbols:
-    """The symbols at the cost that the declaration's one parameter says, or as they are where there is none."""
+    """Return the symbols at the cost of the one parameter, or unchanged where there is none."""
     if symbols.cost is None:
         return symbols
     (value,) = parameters.values()
@@ -240,7 +242,7 @@ def _assign(leaves: list[Any], values: Mapping[str, Any]) -> None:
 
 
 def data_of(problem: AnyProblem, as_printed: bool = False) -> Any:
-    """What the functions of a problem's formulations take: its symbols where it is canonical, else a copy of its data."""
+    """Return the symbols of a canonical problem, or a copy of the data of any other."""
     return Symbols(problem, as_printed) if isinstance(problem, CanonicalProblem) else problem.data  # type: ignore[arg-type, attr-defined]
 
 
@@ -249,19 +251,26 @@ REGISTRY: dict[str, Formulation] = {}
 
 
 def declare(id: str, problem: AnyProblem) -> Declaration:
-    """The formulation `id` as a cvxpy problem over the data of `problem`.
+    """Declare a formulation as a cvxpy problem over the data of a problem.
 
     Parameters
     ----------
-    id : a key of REGISTRY.  problem : of the formulation's family.
+    id : str
+        A key of REGISTRY.
+    problem : AnyProblem
+        A problem of the formulation's family.
 
     Returns
     -------
-    Declaration : `.problem` is the cvxpy problem, its parameters are set.
+    Declaration
+        Its attribute `problem` is the cvxpy problem, with its parameters set.
 
     Raises
     ------
-    KeyError : an unknown id.  ValueError : a problem of another family, not convex, or too large.
+    KeyError
+        If the id is unknown.
+    ValueError
+        If the problem is of another family, not convex, or too large.
     """
     if id not in REGISTRY:
         raise KeyError(f"unknown formulation {id!r}; known: {', '.join(sorted(REGISTRY))}")
@@ -272,5 +281,5 @@ def declare(id: str, problem: AnyProblem) -> Declaration:
 
 
 def families() -> tuple[str, ...]:
-    """The families of the registry, in the order of their first formulation."""
+    """Return the families of the registry, in the order of their first formulation."""
     return tuple(dict.fromkeys(entry.family for entry in REGISTRY.values()))

@@ -1,4 +1,4 @@
-"""The way from a max-margin form, whose unknown is the margin t, to the family's value and point."""
+"""From a max-margin form, whose unknown is the margin t, to the family's value and point."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SMALLEST_MARGIN = 1e-6
 
 
 def value_of_margin(problem: MarginProblem, t: float) -> float:
-    """1/2 |w|^2 = 1 / (2 t^2) of the largest margin t; inf where none was found."""
+    """Return 1/2 |w|^2 = 1 / (2 t^2) of the largest margin t; inf where none was found."""
     return 0.5 / t / t if t > _resolved(problem) else np.inf
 
 
 def point_of_margin(problem: MarginProblem, u: Array, b: float, t: float, mu: Array | None) -> Point:
-    """The canonical point of a max-margin form: w = u / t, b / t and alpha = mu / t^2; u itself where no margin was found."""
+    """Return the point w = u / t, b / t, alpha = mu / t^2; u itself where no margin was found."""
     t = t if t > _resolved(problem) else 1.0
     return problem.point_of_w(u / t, b / t, None if mu is None else mu / t / t)
 
@@ -28,5 +28,5 @@ def _resolved(problem: MarginProblem) -> float:
 
 
 def length(w: Array) -> float:
-    """|w|, kept from 0 to divide by."""
+    """Return |w|, or 1e-300 where it is less: it is a divisor."""
     return max(float(np.linalg.norm(w)), 1e-300)

@@ -1,4 +1,7 @@
-"""The subsets of pairs over which the 1-slack form, K (2.8), is declared: every one of few pairs, else those that a cutting loop finds."""
+"""The subsets of pairs over which the 1-slack form, K (2.8), is declared.
+
+They are all subsets of few pairs, else those that a cutting loop finds.
+"""
 
 from __future__ import annotations
 
@@ -12,35 +15,34 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.refusal import too_large
 
 ALL_SUBSETS = 8
-"""Pairs up to which the 1-slack form is declared over every subset of them. For more it is declared over the subsets that a cutting loop
-finds."""
+"""Pairs up to which the 1-slack form is declared over every subset of them."""
 MOST_CUTS = 500
-"""Subsets, at most, that the cutting loop adds to the 1-slack form: a problem that needs more is refused."""
+"""Subsets, at most, that the cutting loop adds: a problem that needs more is refused."""
 CUT_TOLERANCE = 1e-9
-"""Violation over 1 + |xi|, at most, of a subset that is not declared: one that is violated more is added, and the form is solved again."""
+"""Violation over 1 + |xi|, at most, of a subset that is not declared."""
 _SUBSETS: WeakKeyDictionary[MarginProblem, Array] = WeakKeyDictionary()
-"""The subsets over which a problem's 1-slack form is declared, by the problem: they are found once for all backends."""
+"""The declared subsets, by the problem: they are found once for all backends."""
 
 
 def has_every_subset(problem: MarginProblem) -> bool:
-    """Whether the form is declared over every subset of the pairs, so that it holds at any C."""
+    """Return True if the form is declared over every subset, so that it holds at any C."""
     return problem.p <= ALL_SUBSETS
 
 
 def declared_subsets(problem: MarginProblem) -> Array:
-    """The subsets over which a problem's form is declared, (subsets, p) of 0 and 1."""
+    """Return the subsets over which a problem's form is declared, (subsets, p) of 0 and 1."""
     if problem not in _SUBSETS:
         _SUBSETS[problem] = _every_subset(problem.p) if has_every_subset(problem) else _violated_subsets(problem)
     return _SUBSETS[problem]
 
 
 def _every_subset(p: int) -> Array:
-    """All of {0,1}^p, (2^p, p)."""
+    """Return all of {0,1}^p, (2^p, p)."""
     return np.array(list(product((0.0, 1.0), repeat=p)), dtype=np.float64).reshape(2**p, p)
 
 
 def _violated_subsets(problem: MarginProblem) -> Array:
-    """The subsets that solutions of (2.8) over the subsets so far violate most, (cuts, p)."""
+    """Return the subsets that solutions over the subsets so far violate most, (cuts, p)."""
     weight = problem.unit_weights
     D = dense(problem.rows.matrix @ problem.features()) * weight[:, None]
     subsets = [np.zeros(len(D)), np.ones(len(D))]
@@ -55,8 +57,9 @@ def _violated_subsets(problem: MarginProblem) -> Array:
 
 
 def _over_subsets(cuts: Array, least: Array, C: float) -> tuple[Array, float]:
-    """w and xi of min 1/2 |w|^2 + C xi s.t. cuts w >= least - xi, by CLARABEL itself: cvxpy would take longer to say it than it to solve.
+    """Solve min 1/2 |w|^2 + C xi s.t. cuts w >= least - xi.
 
+    CLARABEL is called itself, because cvxpy takes longer to compile the problem.
     An inaccurate solution is as good as any, because the next cut sees to what it violates.
     """
     import clarabel

@@ -35,11 +35,11 @@ else:
     cp = _ImportedAtFirstUse()
 
 
-__all__ = ["COSTS", "HARD_AT_0", "KernelMatrix", "Symbols", "Values", "cp", "maximize", "minimize", "reciprocal"]
+__all__ = ["COSTS", "HARD_AT_0", "DeclarationValues", "KernelMatrix", "Symbols", "cp", "maximize", "minimize", "reciprocal"]
 
 
 def reciprocal(v: Any) -> Any:
-    """1 / v for v >= 0, inf at 0."""
+    """Return 1 / v for v >= 0, and inf at 0."""
     return 1 / v if v > 0 else np.inf
 
 
@@ -49,21 +49,22 @@ COSTS: Mapping[str, Callable[[Any], Any]] = {
     "lambda": reciprocal,
     "1/lambda": lambda v: v,
 }
-"""How C follows from the value of a declared problem's parameter, by its name, and the value from C: each map is its own inverse."""
+"""Maps between C and the value of a parameter, by its name: each is its own inverse."""
 HARD_AT_0 = "1/C"
-"""The name of the one parameter that may be 0. It multiplies the squared multipliers of a dual, which at 0 is that of the hard margin.
+"""The name of the one parameter that may be 0.
 
+It multiplies the squared multipliers of a dual, which at 0 is that of the hard margin.
 All other parameters multiply the slacks or the norm. At 0 one of these would vanish, and the problem would be none of its family.
 """
 
 
 def minimize(objective: Any, /, **constraints: Any) -> cp.Problem:
-    """min objective s.t. constraints, which are labelled by their names; one that is None is left out."""
+    """State min objective s.t. constraints, by their names; one that is None is left out."""
     return cp.Problem(cp.Minimize(objective), _labelled(constraints))
 
 
 def maximize(objective: Any, /, **constraints: Any) -> cp.Problem:
-    """max objective s.t. constraints, which are labelled by their names; one that is None is left out."""
+    """State max objective s.t. constraints, by their names; one that is None is left out."""
     return cp.Problem(cp.Maximize(objective), _labelled(constraints))
 
 
@@ -78,7 +79,7 @@ def _labelled(constraints: Mapping[str, Any]) -> list[cp.Constraint]:
 
 
 class Symbols:
-    """What the symbols of an equation stand for in one declaration of a canonical problem.
+    """The symbols of an equation, in one declaration of a canonical problem.
 
     Attributes
     ----------
@@ -115,7 +116,7 @@ class Symbols:
 
     @cached_property
     def A(self) -> Any:
-        """(p, m) sparse: row r has +1 at the preferred point and -1 at the other, or the label of its point."""
+        """(p, m) sparse rows: +1 at the preferred point and -1 at the other, or the label."""
         return self.problem.rows.matrix
 
     @cached_property
@@ -142,7 +143,7 @@ class Symbols:
 
     @property
     def inverse_root_c(self) -> Array:
-        """(p,) 1 / sqrt(weight), 0 where the weight is 0 or infinite: what scales the squared multipliers."""
+        """(p,) 1 / sqrt(weight), 0 where the weight is 0 or infinite."""
         return self.margin_problem.inverse_root_weights
 
     @property
@@ -167,23 +168,26 @@ class Symbols:
         return self.problem
 
     def parameter(self, name: str, of: Callable[[Any], Any] | None = None) -> cp.Parameter:
-        """The cvxpy parameter through which the equation has the cost.
+        """Make the cvxpy parameter of the cost.
 
         Parameters
         ----------
-        name : a key of COSTS.  of : from C to the parameter's value, its own inverse; by default as COSTS says.
+        name : str
+            A key of COSTS.
+        of : callable
+            Map from C to the value of the parameter, which is its own inverse; by default that of COSTS.
         """
         self.cost = of or COSTS[name]
         return cp.Parameter(nonneg=True, name=name, value=self.cost(self.C))
 
     def at_cost(self, C: Any) -> Symbols:
-        """The same symbols at another number C."""
+        """Return the same symbols at another number C."""
         changed = copy(self)
         changed.C = C
         return changed
 
     def let(self, name: str, expression: Any) -> Any:
-        """An unknown that the equation defines, as in "where g = K beta"; as printed, the expression itself."""
+        """Add an unknown that is defined ("where g = K beta"); as printed, return the expression."""
         self.definitions[name] = expression
         if self.as_printed:
             return expression
@@ -192,7 +196,7 @@ class Symbols:
         return unknown
 
     def point(self, w: Any, b: Any = 0.0, alpha: Any = None) -> Point:
-        """The canonical point of f = w.features."""
+        """Return the canonical point of f = w.features."""
         return self.margin_problem.point_of_w(w, float(b), alpha)
 
 
@@ -217,26 +221,26 @@ class KernelMatrix:
         return self.symbols.problem.gram.diagonal
 
     def __matmul__(self, v: Any) -> Any:
-        """K v."""
+        """Return K v."""
         w = self._function_of(v)
         return self.symbols.problem.gram.dense @ v if w is None or self.symbols.as_printed else self._factor @ w
 
     def quad(self, v: Any) -> Any:
-        """v'K v = |L'v|^2."""
+        """Return v'K v = |L'v|^2."""
         w = self._function_of(v)
         if self.symbols.as_printed:
             return cp.sum(cp.multiply(v, self.symbols.problem.gram.dense @ v))
         return cp.sum_squares(w)
 
     def _function_of(self, v: Any) -> Any:
-        """w = L'v, the function of coefficients v, one unknown for all products with the same v; None without a factor."""
+        """Return w = L'v, one unknown for all products with the same v; None without a factor."""
         if self._factor is not None and v.id not in self._unknowns:
             self._unknowns[v.id] = self.symbols.let("w", self._factor.T @ v)
         return self._unknowns.get(v.id)
 
 
-class Values(Mapping[str, Any]):
-    """Values of a declaration's unknowns and parameters, by name, and the multipliers of its constraints."""
+class DeclarationValues(Mapping[str, Any]):
+    """Values of unknowns and parameters, by name, and multipliers of constraints."""
 
     def __init__(self, values: Mapping[str, Any], multiplier: Callable[[str], Array | None]) -> None:
         self._values, self._multiplier = values, multiplier
@@ -251,6 +255,6 @@ class Values(Mapping[str, Any]):
         return len(self._values)
 
     def multiplier(self, constraint: str, factor: Any = 1.0) -> Any:
-        """The multiplier of a constraint, as cvxpy signs it, times a factor; None where there is none."""
+        """Return a constraint's multiplier, as cvxpy signs it, times a factor; None without one."""
         found = self._multiplier(constraint)
         return None if found is None else found * factor

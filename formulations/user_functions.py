@@ -1,4 +1,4 @@
-"""Functions that a user writes: what they raise is an ordinary error, an exit and an interrupt included."""
+"""Functions of a user: an exit and an interrupt that they raise are ordinary errors."""
 
 from __future__ import annotations
 

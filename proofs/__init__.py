@@ -9,14 +9,14 @@ from equimargin.proofs.enclosure import Enclosure, enclosure
 from equimargin.proofs.optimal_ranges import OptimalRanges, Range, optimal_ranges
 from equimargin.proofs.path_certificate import certify_path, path_certificate
 from equimargin.proofs.program_certificate import certify_program, program_certificate
-from equimargin.proofs.referee import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
+from equimargin.proofs.referee import Agreement, Evidence, FamilyVerdict, Judgement, Verdict, examine, examine_solution, judge
 
 __all__ = [
     "Agreement",
     "Audit",
     "Enclosure",
     "Evidence",
-    "Family",
+    "FamilyVerdict",
     "Judgement",
     "OptimalRanges",
     "Range",

@@ -35,7 +35,7 @@ from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, 
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.proofs import checker
-from equimargin.proofs.referee import Family
+from equimargin.proofs.referee import FamilyVerdict
 from equimargin.solvers.exact.optimum import ExactOptimum
 from equimargin.solvers.problem_file import whole
 from equimargin.solvers.ray import Ray
@@ -169,7 +169,7 @@ def _both_sides(problem: MarginProblem, point: Point) -> Point:
     return point.with_multipliers(dual_from(problem, point)) if point.has_function and not point.has_multipliers else point
 
 
-def certificate_of_family(problem: Problem, family: Family) -> dict[str, Any]:
+def certificate_of_family(problem: Problem, family: FamilyVerdict) -> dict[str, Any]:
     """What all answers to a problem prove together: an exact ray where one of them has found it, or what their best points prove.
 
     Raises
@@ -182,7 +182,7 @@ def certificate_of_family(problem: Problem, family: Family) -> dict[str, Any]:
     return certificate_at(problem, best_point(problem, family))
 
 
-def best_point(problem: Problem, family: Family) -> CanonicalPoint:
+def best_point(problem: Problem, family: FamilyVerdict) -> CanonicalPoint:
     """The function of a family's least upper bound and the multipliers of its greatest lower one, over all answers but the controls."""
     points = [j.evidence.point for j in family.judgements if j.evidence.point is not None and not j.evidence.run.control]
     above = min((point for point in points if point.has_f), key=lambda point: point.proven.upper, default=None)

@@ -1,4 +1,4 @@
-"""Problems that look like a printed problem and are another one. They are declared to show that they differ.
+"""Look-alikes of printed problems, which are declared to show that they differ.
 
 Each is entered in the family that it resembles, as a control: the referee must find
 that it disagrees there. The counterexamples are in `links`.
@@ -27,27 +27,35 @@ DIFFERENCE_LIMIT = 2_000
 
 
 def pair_decision(problem: Problem, alpha: Array, preferred: Features, other: Features) -> Array:
-    """F(x, x') = sum_r alpha_r k(x_i - x_j, x - x') for the pairs r = (i, j) of a ranking problem.
+    """Evaluate F(x, x') = sum_r alpha_r k(x_i - x_j, x - x') over pairs r = (i, j).
 
     The kernel of differences scores pairs only: it has no f with
     F(x, x') = f(x) - f(x'), so it ranks no points.
 
     Parameters
     ----------
-    problem : a ranking problem.  alpha : (p,) multipliers.  preferred, other : (n, d) points x and x'.
+    problem : MarginProblem or OneNormProblem
+        A ranking problem.
+    alpha : ndarray
+        (p,) multipliers.
+    preferred, other : ndarray
+        (n, d) points x and x'.
 
     Returns
     -------
-    (n,) positive where the first is preferred.
+    ndarray
+        (n,) positive where the first is preferred.
 
-    Source: T (91).
+    References
+    ----------
+    T (91).
     """
     pairs = _pairs(problem)
     return problem.kernel.block(preferred - other, problem.X[pairs.preferred] - problem.X[pairs.other]) @ alpha
 
 
 def reduced_pairs(problem: MarginProblem) -> Pairs:
-    """The reduced graph of a ranking problem's relevances, the first point of every level being its maximum.
+    """Return the reduced graph of relevances, the first point of every level being its maximum.
 
     Source: P, section 4 and Figure 3.
     """
@@ -71,7 +79,7 @@ def _edge_weights(problem: MarginProblem, edges: Pairs) -> Array:
 
 
 def _difference_gram(problem: Problem) -> Array:
-    """KDelta, (p, p), symmetric."""
+    """Return KDelta, (p, p), symmetric."""
     pairs = _pairs(problem)
     D = problem.X[pairs.preferred] - problem.X[pairs.other]
     KDelta = problem.kernel.block(D, D)

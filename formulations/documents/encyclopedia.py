@@ -1,5 +1,6 @@
-"""Document W: the encyclopedia's page on Ranking SVM. Its classifier has C |xi|^sigma; sigma = 1 is document T's soft margin.
+"""Document W: the encyclopedia's page on Ranking SVM.
 
+Its classifier has C |xi|^sigma; sigma = 1 is document T's soft margin.
 X (m, d) features, a factor of K for a nonlinear kernel; y (m,) labels; c (m,) weights of C.
 """
 

@@ -21,7 +21,7 @@ from equimargin.formulations.problem.construct import classification, ranking
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.source import Source
 from equimargin.formulations.subsets import declared_subsets, has_every_subset
-from equimargin.formulations.symbols import Symbols, Values, cp, maximize, minimize
+from equimargin.formulations.symbols import DeclarationValues, Symbols, cp, maximize, minimize
 
 nobias = Family("svm.nobias", problem=lambda d: classification(**{"bias": False, **d}), module=__name__)
 nobias_hard = Family("svm.nobias_hard", problem=lambda d: classification(**{"C": np.inf, "bias": False, **d}), module=__name__)
@@ -202,14 +202,14 @@ def nobias_l2_dual(d: Symbols) -> cp.Problem:
 
 
 def _printed_oneslack(v: Mapping[str, Any], d: Symbols) -> Printed:
-    """The formula with all 2^p constraints: the most violated one has c_ij = 1 where a pair falls short."""
+    """Evaluate all 2^p constraints: the most violated one has c_ij = 1 where a pair falls short."""
     weight = d.problem.unit_weights
     short = np.maximum(weight - weight * (d.A @ (d.X @ v["w"])), 0.0).sum()
     return Printed(v["w"] @ v["w"] / 2 + v.get("C", d.C) * v["xi"], {"subset": short - v["xi"]})
 
 
-def _of_subsets(v: Values, d: Symbols) -> Point:
-    """alpha_r = weight_r sum_c mu_c c_r."""
+def _of_subsets(v: DeclarationValues, d: Symbols) -> Point:
+    """Return the point of w and alpha_r = weight_r sum_c mu_c c_r."""
     mu = v.multiplier("subset")
     return d.point(v["w"], alpha=None if mu is None else d.problem.unit_weights * (declared_subsets(d.margin_problem).T @ mu))
 

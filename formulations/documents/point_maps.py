@@ -1,4 +1,4 @@
-"""Maps between the variables of printed problems and canonical points, as many printed problems have them."""
+"""Maps between variables of printed problems and canonical points."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from equimargin.formulations.problem.construct import (
 )
 from equimargin.formulations.problem.point import OneNormPoint, Point
 from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import Symbols, Values, cp, maximize, minimize
+from equimargin.formulations.symbols import DeclarationValues, Symbols, cp, maximize, minimize
 
 svm_hard = Family("svm.hard", problem=lambda d: classification(**{"C": np.inf, **d}), module=__name__)
 svm_soft = Family("svm.soft", problem=lambda d: classification(**d), module=__name__)
@@ -92,7 +92,7 @@ def svm_hard_margin(d: Symbols) -> cp.Problem:
     return maximize(t, margin=cp.multiply(d.y, d.X @ u - b) >= t, ball=cp.norm(u, 2) <= 1)
 
 
-def _misprinted_bias(v: Values, d: Symbols) -> Point:
+def _misprinted_bias(v: DeclarationValues, d: Symbols) -> Point:
     alpha = v.multiplier("margin")
     support = int(np.argmax(np.where(d.y > 0, 0.0 if alpha is None else alpha, -np.inf)))
     return d.point(v["w"], -(1 - d.X[support] @ v["w"]), alpha)
@@ -185,8 +185,8 @@ def svm_soft_dual_as_printed(d: Symbols) -> cp.Problem:
 # Section 3, regression: rows above the tube come first, then those below
 
 
-def _both_sides(v: Values) -> Any:
-    """The multipliers of both sides of the tube as one alpha, (2m,); None where there are none."""
+def _both_sides(v: DeclarationValues) -> Any:
+    """Return the multipliers of both sides as one alpha, (2m,); None where there are none."""
     above, below = v.multiplier("above"), v.multiplier("below")
     return None if above is None or below is None else np.concatenate([above, below])
 

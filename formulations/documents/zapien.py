@@ -1,4 +1,4 @@
-"""Document P: Zapien, Gasso, Gärtner and Canu, Model Selection for Ranking SVM Using Regularization Path.
+"""Document P: Zapien et al., Model Selection for Ranking SVM Using Regularization Path.
 
 A, which is P in the document, has one row for every i preferred to j, +1 at i and -1 at j; c (p,) weights. The objectives are C times
 smaller than the family's, and their multipliers as well. The document says lambda for 1/C, and for 1/(2C) in (5).

@@ -1,4 +1,4 @@
-"""How a user brings a family of problems: functions from data to cvxpy problems, and functions that solve them.
+"""Families of a user: functions from data to cvxpy problems, and functions that solve them.
 
     ocsvm = family("ocsvm", data=strategy, source=Source("Schölkopf 2001", "(5)-(6)"))
 
@@ -84,7 +84,7 @@ def family(
 
 
 def brought() -> dict[str, OwnFamily]:
-    """The families that users and plug-ins have entered, by their ids."""
+    """Return the families that users and plug-ins have entered, by their ids."""
     return {id: family for id, family in FAMILIES.items() if isinstance(family, OwnFamily)}
 
 
@@ -154,7 +154,7 @@ class OwnFamily(Family[OwnProblem]):
         return enter
 
     def _refusal(self, problem: OwnProblem) -> Refusal | None:
-        """Why a solver of this family does not take a problem, or None."""
+        """Return the reason why a solver of this family does not take a problem, or None."""
         if problem.family != self.id:
             return Refusal(f"it is of the family {problem.family}, and this solver is for {self.id}")
         return None

@@ -14,7 +14,7 @@ All relative figures are absolute differences on the family's value scale over S
 
 from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, Run, failed, skipped
 from equimargin.proofs.referee.examination import examine, examine_solution
-from equimargin.proofs.referee.judgement import Agreement, Family, Judgement, Verdict, judge
+from equimargin.proofs.referee.judgement import Agreement, FamilyVerdict, Judgement, Verdict, judge
 from equimargin.proofs.referee.rays import proves_ray, reach_of_ray
 from equimargin.proofs.referee.residuals import own_residual
 from equimargin.proofs.referee.stable import Stable, stable
@@ -25,7 +25,7 @@ __all__ = [
     "Agreement",
     "Claim",
     "Evidence",
-    "Family",
+    "FamilyVerdict",
     "Judgement",
     "PointProof",
     "Run",

@@ -1,4 +1,4 @@
-"""What proves bounds of a family's optimum: an interface, for canonical problems and for all others."""
+"""Bounds of a family's optimum, proven by answers: an interface for canonical problems and for all others."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from equimargin.solvers.backends.solve import Answer
 
 
 class Bounds(ABC):
-    """What proves bounds of one problem's optimum by answers to it."""
+    """Bounds of one problem's optimum, proven by answers."""
 
     @abstractmethod
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
-        """The evidence of a backend's answer to a declaration."""
+        """Return the evidence of a backend's answer to a declaration."""
 
     @abstractmethod
     def of_solution(self, run: Run, solution: Any) -> Evidence:
-        """The evidence of a solution, of the kind that solvers of this problem return."""
+        """Return the evidence of a solution, of the kind that solvers of this problem return."""

@@ -21,7 +21,7 @@ from equimargin.solvers.solution import AnySolution, Status
 
 
 def examine(problem: AnyProblem, answer: Answer, control: bool = False) -> Evidence:
-    """The evidence of a backend's answer to a declaration.
+    """Return the evidence of a backend's answer to a declaration.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def examine(problem: AnyProblem, answer: Answer, control: bool = False) -> Evide
 
 
 def examine_solution(problem: AnyProblem, solution: AnySolution) -> Evidence:
-    """The evidence of a specialised solver's solution; the problem that the solution names is not used.
+    """Return the evidence of a specialised solver's solution; the problem in the solution is not used.
 
     Parameters
     ----------
@@ -75,5 +75,5 @@ def examine_solution(problem: AnyProblem, solution: AnySolution) -> Evidence:
 
 
 def bounds_of(problem: Any) -> Bounds:
-    """What proves bounds of a problem's optimum: weak duality where its shape is canonical, else programs in rational numbers."""
+    """Return the bounds of a problem: weak duality where its shape is canonical, else programs in rational numbers."""
     return WeakDuality(problem) if isinstance(problem, Problem) else RationalProgram(problem)

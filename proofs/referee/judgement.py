@@ -109,7 +109,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Family:
+class FamilyVerdict:
     """A family's verdict, with all its judgements."""
 
     id: str
@@ -193,7 +193,7 @@ def judge(
     convex: bool = True,
     possible: Ways | None = None,
     constant: float = 0.0,
-) -> Family:
+) -> FamilyVerdict:
     """Return the verdict on a family from all its answers.
 
     Parameters
@@ -216,7 +216,7 @@ def judge(
 
     Returns
     -------
-    Family
+    FamilyVerdict
         Its interval is [max lower, min upper] over all answers but the controls. The verdict is
         "agree" only with an agreeing declaration and an agreeing specialised solver of other
         code (two declarations where no solver was run, by two backends unless the interval is
@@ -228,11 +228,13 @@ def judge(
     proven = standard.interval
     judgements = _acquitted([_judgement(e, standard) for e in evidence])
     if not convex:
-        return Family(family, proven, Verdict.UNDECIDED, "the kernel is not positive semidefinite: no optimum is claimed", judgements)
+        return FamilyVerdict(
+            family, proven, Verdict.UNDECIDED, "the kernel is not positive semidefinite: no optimum is claimed", judgements
+        )
     if proven.lower > proven.upper:
-        return Family(family, proven, Verdict.DISAGREE, "the proven bounds contradict each other", judgements)
+        return FamilyVerdict(family, proven, Verdict.DISAGREE, "the proven bounds contradict each other", judgements)
     verdict, reason = _verdict(judgements, possible or Ways(), proven.relative_width <= tol)
-    found = Family(family, proven, verdict, reason, judgements, standard.feasible)
+    found = FamilyVerdict(family, proven, verdict, reason, judgements, standard.feasible)
     infinite = "" if standard.feasible and not found.unbounded else "unbounded: " if standard.feasible else "infeasible: "
     return replace(found, reason=f"{infinite}{reason}")
 

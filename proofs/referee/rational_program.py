@@ -23,7 +23,7 @@ from equimargin.solvers.backends.solve import Answer
 
 
 class RationalProgram(Bounds):
-    """What proves bounds of the optimum of a problem whose data alone are kept.
+    """Bounds of a problem of which nothing but the data is known, by programs in rational numbers.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class RationalProgram(Bounds):
         self.problem = problem
 
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
-        """The evidence of a backend's answer to a declaration."""
+        """Return the evidence of a backend's answer to a declaration."""
         optimum = self.problem.optimum(answer.declaration.id)
         point = self._proof(optimum.interval, answer.declaration.id)
         point = replace(point, difference=_difference(optimum.exact, self.problem.optimum().exact))
@@ -51,14 +51,14 @@ class RationalProgram(Bounds):
         return Evidence(run, claim, point, Accuracy(*own_residual(answer.raw.form, answer.raw.x, answer.raw.z)))
 
     def of_solution(self, run: Run, solution: OwnSolution) -> Evidence:
-        """The evidence of a specialised solver's solution."""
+        """Return the evidence of a specialised solver's solution."""
         if solution.worth is None:
             return Evidence(run)
         proof = self._proof(solution.worth, solution.formulation, solution.rounding)
         return Evidence(run, Claim(solution.value), proof, Accuracy(solution.accuracy * proof.proven.size, 0.0))
 
     def _proof(self, own: Interval, formulation: str | None, rounding: float = 0.0) -> PointProof:
-        """What is proven of an answer's own optimum or value, beside what is proven of the definition's.
+        """Return the bounds of an answer's own optimum or value, beside those of the definition's.
 
         formulation : of which the answer gives values, by its id; None where it gives none.  rounding : of the numbers of its point.
         """
@@ -66,7 +66,7 @@ class RationalProgram(Bounds):
         return PointProof(Point(), definition, definition, own=own, stated_rounding=self.problem.rounding(formulation) + rounding)
 
     def _claim(self, answer: Answer) -> Claim | None:
-        """What a backend says of the optimum: by its values, or by a ray that proves what it says; None where it says nothing."""
+        """Return a backend's claim on the optimum, by its values or by a verified ray; None where it makes none."""
         ray = ray_of(answer)
         if ray is not None and ray.proves:
             return replace(claim_of_ray(answer, ray), infeasible=not self.problem.optimum().feasible)
@@ -82,5 +82,5 @@ def _difference(own: Fraction | None, due: Fraction | None) -> float:
 
 
 def _distance(value: float, proven: Interval) -> float:
-    """How far a value is from what is proven of its own problem."""
+    """Return the distance of a value from the proven interval of its own problem."""
     return 0.0 if value in (proven.lower, proven.upper) else max(proven.lower - value, value - proven.upper, 0.0)

@@ -30,7 +30,7 @@ larger, the family counts as infeasible: its largest margin would be below 1e-4 
 
 
 class WeakDuality(Bounds):
-    """What proves bounds of a canonical problem's optimum.
+    """Bounds of a canonical problem's optimum, by weak duality.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class WeakDuality(Bounds):
         self.problem = problem
 
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
-        """The evidence of a backend's answer to a declaration."""
+        """Return the evidence of a backend's answer to a declaration."""
         problem = self.problem
         if answer.raw is None:
             return Evidence(run)
@@ -65,10 +65,10 @@ class WeakDuality(Bounds):
         return Evidence(run, claim, proof, accuracy)
 
     def of_solution(self, run: Run, solution: Solution) -> Evidence:
-        """The evidence of a specialised solver's solution: its claim is its primal value, and its accuracy is the gap of its point.
+        """Return the evidence of a specialised solver's solution.
 
-        A point without multipliers has no gap of its own. Multipliers made from its f may prove a lower bound of the family's optimum,
-        and are not held against it.
+        Its claim is its primal value, and its accuracy is the gap of its point. A point without multipliers has no gap. Multipliers
+        that are made from its f may prove a lower bound of the family's optimum, and are not held against it.
         """
         problem, point = self.problem, solution.point
         proof = self._proof(point, complete(problem, point))
@@ -83,7 +83,7 @@ class WeakDuality(Bounds):
         return Evidence(run, claim, proof, Accuracy(gap, 0.0, arithmetic(problem, point.multipliers)), solution.ray)
 
     def _proof(self, point: CanonicalPoint, completed: CompletedPoint, side: Side | None = None) -> PointProof:
-        """What a point proves; multipliers made from its f prove a lower bound beside."""
+        """Return the bounds of a point, and the lower bound by multipliers that are made from its f."""
         problem, derived = self.problem, completed.derived
         lower = -np.inf if derived is None else interval(problem, problem.point(multipliers=derived)).lower
         return PointProof(point, interval(problem, point), inner_interval(problem, point), side, lower)

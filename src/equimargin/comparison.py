@@ -37,7 +37,7 @@ from equimargin.formulations.numeric.jit import NotCompiled, compiling_within, s
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.user_functions import kept_from_quitting
-from equimargin.proofs import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
+from equimargin.proofs import Agreement, Evidence, FamilyVerdict, Judgement, Verdict, examine, examine_solution, judge
 from equimargin.proofs.referee import Ways, failed, skipped, stable, ways
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.report.comparison import Comparison
@@ -539,7 +539,7 @@ class _Group:
     None until it has begun with further answers.
     """
 
-    def judged(self) -> Family:
+    def judged(self) -> FamilyVerdict:
         """Return the verdict on what there is, in the order of the jobs.
 
         With the last answer comes what is the same at every optimum.
@@ -550,7 +550,7 @@ class _Group:
         same = stable(problem, found) if len(found) == len(self.jobs) and not problem.doubt else None
         return replace(verdict, note=problem.note, doubt=problem.doubt, has_features=problem.has_features, stable=same)
 
-    def enter(self, place: int, found: Evidence, patient: bool) -> Family:
+    def enter(self, place: int, found: Evidence, patient: bool) -> FamilyVerdict:
         """Return the verdict with one answer more.
 
         The first that proves the optimum sets what backends are allowed from then on.
@@ -636,7 +636,7 @@ class _Group:
         return alike or (next(others, "") if job.formulation in self.answered else "")
 
 
-def _allowance(family: Family) -> Allowance | None:
+def _allowance(family: FamilyVerdict) -> Allowance | None:
     """What a backend is allowed beside the answers that have proven the optimum."""
     agreeing = [j.evidence.run for j in family.judgements if j.agreement is Agreement.AGREES and not j.evidence.run.control]
     slowest = max(agreeing, key=lambda run: run.solve_seconds or 0.0, default=None)
@@ -681,7 +681,7 @@ class _Work:
         if cut or any(len(group.evidence) < len(group.jobs) for group in self.groups):
             yield replace(self._found(families), interrupted=f"the total time of {self.settings['total_time']:g} s is over")
 
-    def _found(self, families: Sequence[Family]) -> Comparison:
+    def _found(self, families: Sequence[FamilyVerdict]) -> Comparison:
         return Comparison(
             tuple(families),
             tuple(group.problem for group in self.groups),

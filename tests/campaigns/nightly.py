@@ -35,7 +35,7 @@ from equimargin.formulations.problem.limits import PAIR_LIMIT
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers
-from equimargin.proofs import Agreement, Family, Judgement
+from equimargin.proofs import Agreement, FamilyVerdict, Judgement
 from equimargin.solvers import SOLVERS, Status, solve
 from equimargin.testing import FAMILIES, drawn_problem, sample_problem
 from narrow import as_a, present
@@ -69,7 +69,7 @@ class Found:
     """What came of one instance: its family's judgements, or what was raised."""
 
     problem: Problem
-    family: Family | None
+    family: FamilyVerdict | None
     error: str
     seconds: float
 
@@ -139,7 +139,7 @@ def examined(problem: Problem, cpu_limit: float = TIME_LIMIT) -> Found:
     return Found(problem, family, error, time.process_time() - started)
 
 
-def _compared(problem: Problem, cpu_limit: float) -> Family:
+def _compared(problem: Problem, cpu_limit: float) -> FamilyVerdict:
     """The family's judgements; limits being of the clock, once more with longer ones where others had the cores and a solver ran out."""
     clock, used = time.perf_counter(), time.process_time()
     (family,) = compare(problem, time_limit=cpu_limit, patient=True).families
@@ -234,7 +234,7 @@ def branches(problem: Problem) -> dict[str, bool | None]:
     }
 
 
-def must_succeed(problem: Problem, family: Family) -> bool:
+def must_succeed(problem: Problem, family: FamilyVerdict) -> bool:
     """Whether our own solvers have no excuse: the rounding of C K, or rows to be met in a tube of no width, which no float64 point is.
 
     The margins that a tube asks for are its targets: of the hinge's problem, C K over them is what is scale-free. Where rows have to be
@@ -255,7 +255,7 @@ def must_succeed(problem: Problem, family: Family) -> bool:
 # What is wrong with an answer.
 
 
-def complaint(problem: Problem, family: Family, judgement: Judgement) -> str | None:
+def complaint(problem: Problem, family: FamilyVerdict, judgement: Judgement) -> str | None:
     """What is to be held against an answer, in a sentence, or None."""
     run, point = judgement.evidence.run, judgement.evidence.point
     who = run.name
@@ -276,7 +276,7 @@ def complaint(problem: Problem, family: Family, judgement: Judgement) -> str | N
     return None
 
 
-def _succeeds(family: Family, judgement: Judgement) -> bool:
+def _succeeds(family: FamilyVerdict, judgement: Judgement) -> bool:
     narrow = judgement.relative_width <= WIDTH or not family.feasible
     return judgement.agreement is Agreement.AGREES and narrow
 

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from equimargin.proofs import Family
+    from equimargin.proofs import FamilyVerdict
     from equimargin.report.comparison import Comparison
 
 WIDE_COLUMNS = 150
@@ -88,7 +88,7 @@ class Screen:
         self._print(closing(found.families, found.planned, found.left_out, found.seconds, found.interrupted, self._style()))
         return None
 
-    def _family(self, family: Family, missing: int = 0, ended: bool = False) -> None:
+    def _family(self, family: FamilyVerdict, missing: int = 0, ended: bool = False) -> None:
         if family.id in self._printed:
             return
         self._printed.add(family.id)
@@ -102,7 +102,7 @@ class Screen:
         self._print([*closing_lines(family), ""])
         return None
 
-    def _announce(self, family: Family, tol: float) -> None:
+    def _announce(self, family: FamilyVerdict, tol: float) -> None:
         """One line on an optimum that is proven while others are still to be asked."""
         from equimargin.report.page import first_proof
 

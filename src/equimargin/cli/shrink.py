@@ -68,7 +68,7 @@ from equimargin.cli.options import (
 
 if TYPE_CHECKING:
     from equimargin.formulations.problem import AnyProblem
-    from equimargin.proofs import Family
+    from equimargin.proofs import FamilyVerdict
     from equimargin.shrink import Asked, Finding, Shrunk
 
 EXAMPLES = 50
@@ -212,7 +212,7 @@ def _first(
     from equimargin.shrink.finding import KINDS, findings
     from equimargin.shrink.record import made_small
 
-    gravest: tuple[AnyProblem, Family, Finding] | None = None
+    gravest: tuple[AnyProblem, FamilyVerdict, Finding] | None = None
     for problem in problems:
         ids = [entry.id for entry in REGISTRY.values() if entry.family == problem.family]
         if not any(_fits(id, wanted.formulation) for id in ids):

@@ -12,7 +12,7 @@ from typing import Any
 
 from equimargin import __version__
 from equimargin.formulations.problem import AnyProblem, Problem
-from equimargin.proofs import Family, Verdict
+from equimargin.proofs import FamilyVerdict, Verdict
 from equimargin.proofs.certificate import certificate_of_family, write
 from equimargin.proofs.families import OwnProblem
 from equimargin.proofs.program_certificate import certificate_of_definition
@@ -31,7 +31,7 @@ class Comparison:
 
     Attributes
     ----------
-    families : tuple[Family, ...]
+    families : tuple[FamilyVerdict, ...]
         One verdict each.
     problems : tuple[AnyProblem, ...]
         One for every family, in the same order.
@@ -48,7 +48,7 @@ class Comparison:
         Why it ended before it was through; empty if it did not.
     """
 
-    families: tuple[Family, ...]
+    families: tuple[FamilyVerdict, ...]
     problems: tuple[AnyProblem, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Comparison:
         """How many answers there are."""
         return sum(len(family.judgements) for family in self.families)
 
-    def finished(self, family: Family) -> bool:
+    def finished(self, family: FamilyVerdict) -> bool:
         """Whether every planned answer of one of the families is there."""
         return not self.planned or len(family.judgements) == self.planned[self.families.index(family)]
 

@@ -18,7 +18,7 @@ import numpy as np
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.source import DOCUMENTS
-from equimargin.proofs import Agreement, Family, Judgement, Verdict
+from equimargin.proofs import Agreement, FamilyVerdict, Judgement, Verdict
 from equimargin.proofs.referee.judgement import USUAL_RULE
 from equimargin.report.records import solved
 from equimargin.solvers import Status
@@ -69,7 +69,7 @@ class Style:
 
 
 def page(
-    families: Sequence[Family],
+    families: Sequence[FamilyVerdict],
     planned: Sequence[int],
     left_out: Sequence[str],
     seconds: float,
@@ -82,7 +82,7 @@ def page(
 
     Parameters
     ----------
-    families : Sequence[Family]
+    families : Sequence[FamilyVerdict]
         Judged as far as there are answers.
     planned : Sequence[int]
         How many answers each was to have.
@@ -102,18 +102,18 @@ def page(
     return [*lines, *closing(families, planned, left_out, seconds, interrupted, style)]
 
 
-def name_columns(families: Iterable[Family]) -> int:
+def name_columns(families: Iterable[FamilyVerdict]) -> int:
     """Return the columns that the longest name of a family takes, with two spaces after it.
 
     Parameters
     ----------
-    families : iterable of Family
+    families : iterable of FamilyVerdict
         Families whose names share the columns.
     """
     return max([NAME_COLUMNS, *(len(family.id) + 2 for family in families)])
 
 
-def block(family: Family, missing: int, style: Style, ended: bool = False) -> list[str]:
+def block(family: FamilyVerdict, missing: int, style: Style, ended: bool = False) -> list[str]:
     """The lines of one family.
 
     Parameters
@@ -132,7 +132,7 @@ def block(family: Family, missing: int, style: Style, ended: bool = False) -> li
 
 
 def closing(
-    families: Sequence[Family], planned: Sequence[int], left_out: Sequence[str], seconds: float, interrupted: str, style: Style
+    families: Sequence[FamilyVerdict], planned: Sequence[int], left_out: Sequence[str], seconds: float, interrupted: str, style: Style
 ) -> list[str]:
     """The last lines: how many families and answers, how numbers were read, what was skipped and why, and the marks."""
     lines = style.wrapped("   ".join(summary(families, planned, seconds, interrupted)))
@@ -145,7 +145,7 @@ def closing(
     return lines + style.wrapped(f"{marks}   --explain, --wide")
 
 
-def summary(families: Sequence[Family], planned: Sequence[int], seconds: float, interrupted: str) -> tuple[str, str]:
+def summary(families: Sequence[FamilyVerdict], planned: Sequence[int], seconds: float, interrupted: str) -> tuple[str, str]:
     """How many families there are with each verdict, and how many answers in which time.
 
     Who was skipped has none.
@@ -164,7 +164,7 @@ def summary(families: Sequence[Family], planned: Sequence[int], seconds: float, 
     return what, f"{len(answers)} answer{'s' * (len(answers) != 1)} in {time}"
 
 
-def remarks(family: Family, missing: int) -> list[str]:
+def remarks(family: FamilyVerdict, missing: int) -> list[str]:
     """Sentences on a family: answers that failed or are inaccurate, and a verdict other than agree once it is final.
 
     Parameters
@@ -185,7 +185,7 @@ def remarks(family: Family, missing: int) -> list[str]:
     return sentences
 
 
-def readings(families: Sequence[Family]) -> list[str]:
+def readings(families: Sequence[FamilyVerdict]) -> list[str]:
     """Return sentences on how numbers are read, each once, with the families whose numbers are read so."""
     ids: dict[str, list[str]] = {}
     for family in families:
@@ -213,7 +213,7 @@ def proven_digits(interval: Interval) -> tuple[str, int]:
     return "", 0
 
 
-def first_proof(family: Family, style: Style) -> list[str]:
+def first_proof(family: FamilyVerdict, style: Style) -> list[str]:
     """A line on an optimum that is proven while others are still to be asked.
 
     It is indented, so that it is not taken for the head of a block.
@@ -221,7 +221,7 @@ def first_proof(family: Family, style: Style) -> list[str]:
     return style.wrapped(f"{family.id}: {optimum(family).partition(' (')[0]}; asking other solvers", INDENT)
 
 
-def optimum(family: Family) -> str:
+def optimum(family: FamilyVerdict) -> str:
     """What is proven of a family's optimum, in a clause."""
     interval = family.interval
     if not family.feasible:
@@ -241,7 +241,7 @@ def optimum(family: Family) -> str:
     return "nothing proven of the optimum"
 
 
-def same_at_every_optimum(family: Family) -> str:
+def same_at_every_optimum(family: FamilyVerdict) -> str:
     """What is proven to be the same at every optimum of a family, a sentence.
 
     Empty where nothing is.
@@ -258,14 +258,14 @@ def _share(share: float) -> str:
     return f"{math.floor(100 * share)}{NO_BREAK}%"
 
 
-def standing(family: Family, missing: int, ended: bool) -> str:
+def standing(family: FamilyVerdict, missing: int, ended: bool) -> str:
     """The verdict of a family, or how many answers are missing for one; these are still to come, unless the comparison has ended."""
     if missing:
         return f"{missing} missing" if ended else f"{missing} to come"
     return str(family.verdict).upper()
 
 
-def _head(family: Family, standing: str, style: Style) -> list[str]:
+def _head(family: FamilyVerdict, standing: str, style: Style) -> list[str]:
     """The family, its optimum, and at the right edge how it stands.
 
     It takes several lines where it is too long for one.
@@ -277,7 +277,7 @@ def _head(family: Family, standing: str, style: Style) -> list[str]:
     return [f"{family.id}{standing:>{max(style.width - len(family.id), len(standing) + 1)}}", *style.wrapped(said, INDENT)]
 
 
-def fastest_first(family: Family, style: Style) -> str:
+def fastest_first(family: FamilyVerdict, style: Style) -> str:
     """The specialised solvers that were run, with their times: those that agree first, the fastest of them first."""
     alone = (j for j in family.judgements if j.evidence.run.formulation is None and j.agreement is not Agreement.SKIPPED)
     ordered = sorted(alone, key=lambda j: (j.agreement is not Agreement.AGREES, j.evidence.run.solve_seconds or 0.0))
@@ -291,7 +291,7 @@ def _of_solver(j: Judgement, style: Style) -> str:
     return NO_BREAK.join(filter(None, (f"{mark}{run.solver}", _seconds(run.solve_seconds), "s", figure)))
 
 
-def _formulations(family: Family, judgements: Sequence[Judgement], style: Style) -> list[str]:
+def _formulations(family: FamilyVerdict, judgements: Sequence[Judgement], style: Style) -> list[str]:
     """A row a formulation and a column a backend.
 
     Where they do not fit, a line a formulation that names the backends.
@@ -335,7 +335,7 @@ def _source(id: str) -> str:
     return str(sources[0]) if sources else ""
 
 
-def _letters(families: Sequence[Family]) -> str:
+def _letters(families: Sequence[FamilyVerdict]) -> str:
     """Return a legend of the letters of documents that a page shows as sources.
 
     Empty where it shows none.
@@ -389,7 +389,7 @@ def _reasons(judgements: Iterable[Judgement]) -> Iterator[tuple[str, str]]:
         yield reason, _together(who)
 
 
-def _nearly_equal(family: Family) -> Iterator[str]:
+def _nearly_equal(family: FamilyVerdict) -> Iterator[str]:
     """Yield a sentence about every formulation that agrees although its exact optimum is not the definition's to the last digit."""
     agreeing = [j.evidence for j in family.judgements if j.agreement is Agreement.AGREES]
     differences = {e.run.formulation: e.point.difference for e in agreeing if e.point is not None and e.point.difference}
@@ -398,7 +398,7 @@ def _nearly_equal(family: Family) -> Iterator[str]:
         yield f"{where}: its exact optimum is {difference:.1e} off the definition's, which roundings of its numbers explain"
 
 
-def _controls(family: Family) -> Iterator[str]:
+def _controls(family: FamilyVerdict) -> Iterator[str]:
     """Yield a sentence about the controls that disagree, and one about the others.
 
     The others are those that these data do not distinguish from the family.
@@ -426,7 +426,7 @@ def _together(names: Sequence[str]) -> str:
     return "; ".join(f"{solver} on {', '.join(where)}" if any(where) else solver for solver, where in by_solver.items())
 
 
-def skips(families: Sequence[Family], left_out: Sequence[str]) -> list[str]:
+def skips(families: Sequence[FamilyVerdict], left_out: Sequence[str]) -> list[str]:
     """Return every reason to skip, once, with who was skipped and in which families.
 
     What was not even planned comes last.
@@ -434,7 +434,7 @@ def skips(families: Sequence[Family], left_out: Sequence[str]) -> list[str]:
     return [*_skipped(families), *left_out]
 
 
-def _skipped(families: Sequence[Family]) -> Iterator[str]:
+def _skipped(families: Sequence[FamilyVerdict]) -> Iterator[str]:
     groups: dict[str, dict[str, list[str]]] = {}
     for family in families:
         for j in family.judgements:
@@ -451,7 +451,7 @@ def _skipped(families: Sequence[Family]) -> Iterator[str]:
         yield "; ".join(f"{', '.join(names)} on {places}" for places, names in by_place.items()) + f" ({reason})"
 
 
-def _advice(family: Family) -> str:
+def _advice(family: FamilyVerdict) -> str:
     """Who is off and by how much, or what to do about it."""
     against = [j for j in family.judgements if j.agreement is Agreement.DISAGREES and not j.evidence.run.control]
     if against:
@@ -478,7 +478,7 @@ def _advice(family: Family) -> str:
     return f"{limited} may decide it."
 
 
-def _advice_without_features(family: Family) -> str:
+def _advice_without_features(family: FamilyVerdict) -> str:
     """What may decide a family whose numbers are taken as they are: a Gram matrix, or data of one from elsewhere."""
     said = []
     if any(j.agreement is Agreement.INACCURATE and not j.evidence.run.control for j in family.judgements):
@@ -490,7 +490,7 @@ def _advice_without_features(family: Family) -> str:
     return " ".join(said)
 
 
-def _out_of_time(family: Family) -> bool:
+def _out_of_time(family: FamilyVerdict) -> bool:
     """Whether the limit of one answer ended one: what was stopped for another reason says itself what would have let it go on."""
     run = (j.evidence.run for j in family.judgements if j.agreement in (Agreement.INACCURATE, Agreement.FAILED))
     return any(each.status is Status.TIME_LIMIT and not each.reason.startswith("stopped") for each in run)

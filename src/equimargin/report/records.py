@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.proofs import Agreement, Family, Judgement
+from equimargin.proofs import Agreement, FamilyVerdict, Judgement
 
 SCHEMA_VERSION = 2
 """Counts the layouts of the records of `compare` and `path`: schema.json describes this one."""
@@ -60,7 +60,7 @@ def solved(judgement: Judgement) -> bool:
     return judgement.agreement in (Agreement.AGREES, Agreement.INACCURATE)
 
 
-def record(family: Family, judgement: Judgement) -> dict[str, Any]:
+def record(family: FamilyVerdict, judgement: Judgement) -> dict[str, Any]:
     """One answer as a flat record of finite numbers, texts and None."""
     run = judgement.evidence.run
     return {
@@ -86,7 +86,7 @@ def record(family: Family, judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def summary(family: Family) -> dict[str, Any]:
+def summary(family: FamilyVerdict) -> dict[str, Any]:
     """One family as a flat record: its verdict, its interval, and the number of answers with each agreement."""
     return {
         "family": family.id,

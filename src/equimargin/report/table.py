@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from equimargin.formulations import REGISTRY
-from equimargin.proofs import Agreement, Family, Judgement
+from equimargin.proofs import Agreement, FamilyVerdict, Judgement
 from equimargin.solvers import Status
 
 COLUMNS = ("formulation", "source", "solver", "claim", "width", "agreement", "compile s", "solve s")
@@ -27,7 +27,7 @@ def cells(j: Judgement) -> tuple[str, ...]:
     return name, source, run.solver, *figures, str(j.agreement), _seconds(run.compile_seconds), _seconds(run.solve_seconds)
 
 
-def table(family: Family) -> Any:
+def table(family: FamilyVerdict) -> Any:
     """The answers of a family as a table for a rich console, one line each."""
     from rich.table import Table
 
@@ -40,7 +40,7 @@ def table(family: Family) -> Any:
     return table
 
 
-def closing_lines(family: Family) -> Iterator[str]:
+def closing_lines(family: FamilyVerdict) -> Iterator[str]:
     """The lines below the table: why answers were skipped, failed or ended early, then the proven interval and the verdict."""
     reasons: dict[str, list[str]] = {}
     for j in family.judgements:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from equimargin.comparison import compare
 from equimargin.formulations.problem.base import AnyProblem
-from equimargin.proofs import Agreement, Family, Judgement
+from equimargin.proofs import Agreement, FamilyVerdict, Judgement
 from equimargin.solvers import Status
 
 DISAGREES, UNTRUE, RAISES, FAILS, LATE, SLOW = "disagrees", "proves an untrue interval", "raises", "fails", "runs out of time", "is slow"
@@ -62,7 +62,7 @@ class Asked:
     controls: bool = False
     patient: bool = True
 
-    def compared(self, problem: AnyProblem) -> Family:
+    def compared(self, problem: AnyProblem) -> FamilyVerdict:
         """The family of a problem, judged."""
         (family,) = compare(
             problem,
@@ -77,7 +77,7 @@ class Asked:
         return family
 
 
-def findings(family: Family, ratio: float | None = None) -> list[Finding]:
+def findings(family: FamilyVerdict, ratio: float | None = None) -> list[Finding]:
     """What is wrong with the answers of a family, the gravest first.
 
     Parameters
@@ -88,7 +88,7 @@ def findings(family: Family, ratio: float | None = None) -> list[Finding]:
     return sorted(found, key=lambda each: KINDS.index(each.kind))
 
 
-def narrowed(family: Family, finding: Finding, asked: Asked) -> Asked:
+def narrowed(family: FamilyVerdict, finding: Finding, asked: Asked) -> Asked:
     """What is enough to see a finding again: its answer, and beside it the fastest ones that agree, of each sort."""
     runs = [judgement.evidence.run for judgement in family.judgements if judgement.agreement is Agreement.AGREES]
     known = sorted((run for run in runs if not run.control), key=lambda run: run.solve_seconds or 0.0)
@@ -105,7 +105,7 @@ def shows(problem: AnyProblem, finding: Finding, asked: Asked) -> bool:
     return all(finding in findings(asked.compared(problem), finding.ratio) for _ in range(times))
 
 
-def _of(family: Family, judgement: Judgement, ratio: float | None) -> Iterator[Finding]:
+def _of(family: FamilyVerdict, judgement: Judgement, ratio: float | None) -> Iterator[Finding]:
     """What is wrong with one answer: one kind at most."""
     run = judgement.evidence.run
     tests: list[tuple[str, Callable[[], bool]]] = [
@@ -122,7 +122,7 @@ def _of(family: Family, judgement: Judgement, ratio: float | None) -> Iterator[F
         yield Finding(kind, run.formulation, run.solver, raised, ratio if kind == SLOW else None)
 
 
-def _is_untrue(family: Family, judgement: Judgement) -> bool:
+def _is_untrue(family: FamilyVerdict, judgement: Judgement) -> bool:
     """Whether what an answer's own point proves does not meet what the others prove."""
     point = judgement.evidence.point
     if point is None or judgement.evidence.run.control:
@@ -131,7 +131,7 @@ def _is_untrue(family: Family, judgement: Judgement) -> bool:
     return not (proven.lower <= proven.upper and proven.lower <= family.interval.upper and family.interval.lower <= proven.upper)
 
 
-def _is_slow(family: Family, judgement: Judgement, ratio: float) -> bool:
+def _is_slow(family: FamilyVerdict, judgement: Judgement, ratio: float) -> bool:
     """Whether an answer takes at least `ratio` times as long as the fastest one that agrees."""
     agreeing = [each.evidence.run.solve_seconds or 0.0 for each in family.judgements if each.agreement is Agreement.AGREES]
     seconds = judgement.evidence.run.solve_seconds or 0.0

@@ -10,7 +10,7 @@ from typing import Any
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.problem.base import AnyProblem
-from equimargin.proofs import Family
+from equimargin.proofs import FamilyVerdict
 from equimargin.sameness.reproduction import Code
 from equimargin.shrink.finding import Asked, Finding, findings, narrowed, shows
 from equimargin.shrink.instance import Instance
@@ -132,7 +132,7 @@ def shrink(
 
 
 def made_small(
-    problem: AnyProblem, family: Family, finding: Finding, asked: Asked, seconds: float, plugins: tuple[str, ...]
+    problem: AnyProblem, family: FamilyVerdict, finding: Finding, asked: Asked, seconds: float, plugins: tuple[str, ...]
 ) -> tuple[Shrunk, str]:
     """A finding on the smallest instance, and a sentence about the search; family : the problem's, in which it was found.
 

@@ -32,7 +32,7 @@ from equimargin.formulations import linear, one_norm_classification, ranking, rb
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.metrics import average_precision_bound, average_precision_least
-from equimargin.proofs import Agreement, Family, Verdict
+from equimargin.proofs import Agreement, FamilyVerdict, Verdict
 from equimargin.solvers import exact_optimum, solve
 from equimargin.solvers.exact.misranked import least_misranked
 from equimargin.solvers.probability.coupling import bradley_terry, wlw
@@ -246,14 +246,14 @@ def _by_clarabel(stated: Any) -> float:
     return float(stated.value) if stated.status == cp.OPTIMAL else float("nan")
 
 
-def _disagreement(found: Family) -> str:
+def _disagreement(found: FamilyVerdict) -> str:
     """What disagrees within a family, and which of our solvers raise an exception, in a sentence."""
     runs = [(j.evidence.run, j.agreement) for j in found.judgements]
     wrong = [f"{run.name} disagrees" for run, agreement in runs if agreement is Agreement.DISAGREES]
     return ", ".join(wrong + [f"{run.name}: {run.reason}" for run, _ in runs if run.raised and run.formulation is None])
 
 
-def _undecided(found: Family) -> str:
+def _undecided(found: FamilyVerdict) -> str:
     return "" if found.verdict is Verdict.AGREE else UNDECIDED
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from equimargin.comparison import Comparison, compare
 from equimargin.formulations import classification, one_norm_classification, ranking, rbf
 from equimargin.formulations.bounds.intervals import Interval
-from equimargin.proofs import Agreement, Family, Verdict, audit
+from equimargin.proofs import Agreement, FamilyVerdict, Verdict, audit
 from equimargin.proofs.foreign_models import ClaimedProblem, Model
 from equimargin.report.pages.audit import verdict as verdict_on_model
 from equimargin.report.pages.comparison import verdict
@@ -144,7 +144,7 @@ def test_no_arc_of_the_graph_crosses_a_name(found: Comparison) -> None:
 )
 def test_the_verdict_is_a_word_and_a_sentence(verdicts: str, missing: tuple[int, ...], kind: str, words: str) -> None:
     of = {"A": Verdict.AGREE, "D": Verdict.DISAGREE, "U": Verdict.UNDECIDED}
-    families = [Family(f"f{k}", Interval(0.0, 1.0), of[letter], "", ()) for k, letter in enumerate(verdicts)]
+    families = [FamilyVerdict(f"f{k}", Interval(0.0, 1.0), of[letter], "", ()) for k, letter in enumerate(verdicts)]
     assert verdict(families, missing) == (kind, words)
 
 

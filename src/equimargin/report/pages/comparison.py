@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from equimargin.formulations import DOCUMENTS, REGISTRY
-from equimargin.proofs import Agreement, Family, Judgement, Verdict
+from equimargin.proofs import Agreement, FamilyVerdict, Judgement, Verdict
 from equimargin.report.page import (
     Style,
     fastest_first,
@@ -39,7 +39,7 @@ MEANINGS = {
 
 
 def comparison_page(
-    families: Sequence[Family],
+    families: Sequence[FamilyVerdict],
     planned: Sequence[int],
     left_out: Sequence[str],
     seconds: float,
@@ -87,7 +87,7 @@ def comparison_page(
     )
 
 
-def verdict(families: Sequence[Family], missing: Sequence[int]) -> tuple[str, str]:
+def verdict(families: Sequence[FamilyVerdict], missing: Sequence[int]) -> tuple[str, str]:
     """The verdict on all families in a word (agree, disagree, undecided or unfinished) and in a sentence.
 
     Parameters
@@ -122,7 +122,7 @@ def _shortened(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**settings, "formulations": f"all {len(chosen)}"} if set(chosen) == set(REGISTRY) else dict(settings)
 
 
-def _overview(family: Family, missing: int, ended: bool) -> list[Cell]:
+def _overview(family: FamilyVerdict, missing: int, ended: bool) -> list[Cell]:
     """The row of a family: what is proven of its optimum, and who was fastest."""
     digits, count = proven_digits(family.interval)
     right = [j for j in family.judgements if j.agreement is Agreement.AGREES and not j.evidence.run.control]
@@ -143,7 +143,7 @@ def _overview(family: Family, missing: int, ended: bool) -> list[Cell]:
     ]
 
 
-def _section(family: Family, missing: int, name: str) -> dict[str, Any]:
+def _section(family: FamilyVerdict, missing: int, name: str) -> dict[str, Any]:
     """What the page says of a family below the tables."""
     return {
         "id": family.id,
@@ -156,7 +156,7 @@ def _section(family: Family, missing: int, name: str) -> dict[str, Any]:
     }
 
 
-def _row(family: Family, j: Judgement) -> list[Cell]:
+def _row(family: FamilyVerdict, j: Judgement) -> list[Cell]:
     """The row of an answer in the table of all answers."""
     run, skipped = j.evidence.run, j.agreement is Agreement.SKIPPED
     keys: dict[str, float | None] = {
@@ -177,14 +177,14 @@ def _row(family: Family, j: Judgement) -> list[Cell]:
     return row
 
 
-def _documents(families: Sequence[Family]) -> list[tuple[str, str]]:
+def _documents(families: Sequence[FamilyVerdict]) -> list[tuple[str, str]]:
     """The letters of documents that the sources in the table of all answers have, each with its title."""
     formulations = {j.evidence.run.formulation for family in families for j in family.judgements}
     letters = {source.document for id in formulations if id is not None for source in REGISTRY[id].sources}
     return [(letter, title) for letter, title in DOCUMENTS.items() if letter in letters]
 
 
-def _matrix(families: Sequence[Family]) -> dict[str, Any]:
+def _matrix(families: Sequence[FamilyVerdict]) -> dict[str, Any]:
     """Formulations by solvers: a mark and the seconds for every answer; specialised solvers stand in the row of the family itself."""
     shown = [j for family in families for j in family.judgements if j.agreement is not Agreement.SKIPPED]
     declared = dict.fromkeys(j.evidence.run.solver for j in shown if j.evidence.run.formulation is not None)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from equimargin.formulations.bounds.intervals import Interval
-from equimargin.proofs import Agreement, Family, Judgement
+from equimargin.proofs import Agreement, FamilyVerdict, Judgement
 from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, RADIUS, Element, Picture, across, cut, line, symbol, text
 from equimargin.report.pages.scales import Signed
 
@@ -29,7 +29,7 @@ HOW_TO_READ = (
 """How the pictures of families are read."""
 
 
-def intervals(family: Family, name: str) -> Picture | None:
+def intervals(family: FamilyVerdict, name: str) -> Picture | None:
     """The picture of a family; None where nothing is proven that a picture could be around."""
     shown = [j for j in family.judgements if j.agreement is not Agreement.SKIPPED]
     middle = _middle(family.interval)

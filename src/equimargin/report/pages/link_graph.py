@@ -12,7 +12,7 @@ from math import sqrt
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.links.kinds import Link
 from equimargin.formulations.links.table import LINKS
-from equimargin.proofs import Agreement, Family
+from equimargin.proofs import Agreement, FamilyVerdict
 from equimargin.report.pages.drawing import OF_AGREEMENT, Element, Picture, cut, rounded, symbol, text
 
 SIGNS = {"equivalence": "=", "strong equivalence": "≡", "rescaling": "∝", "relaxation": "≤", "not equivalent": "≠"}
@@ -53,7 +53,7 @@ class Graph:
     links: Sequence[tuple[str, str, str, str, str]]
 
 
-def link_graph(families: Sequence[Family]) -> Graph | None:
+def link_graph(families: Sequence[FamilyVerdict]) -> Graph | None:
     """The graph of the formulations of some families; None where they have no links."""
     compared = list(dict.fromkeys(family.id for family in families))
     ids = [entry.id for name in compared for entry in REGISTRY.values() if entry.family == name]
@@ -69,7 +69,7 @@ def link_graph(families: Sequence[Family]) -> Graph | None:
     return Graph(picture, [(link.a, link.kind, link.b, link.statement, link.status) for link in links])
 
 
-def _said(families: Sequence[Family]) -> Mapping[str, Agreement]:
+def _said(families: Sequence[FamilyVerdict]) -> Mapping[str, Agreement]:
     """What a reader must see most of what the referee says of the answers of every formulation."""
     said: dict[str, Agreement] = {}
     for j in (j for family in families for j in family.judgements):

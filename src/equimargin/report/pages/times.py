@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from equimargin.proofs import Agreement, Family, Judgement
+from equimargin.proofs import Agreement, FamilyVerdict, Judgement
 from equimargin.report.pages.drawing import PICTURE_WIDTH, SYMBOLS, Picture, across, line, symbol, text, upwards
 from equimargin.report.pages.scales import Logarithmic
 
@@ -24,7 +24,7 @@ CAPTION = (
 """How the picture is read."""
 
 
-def times(families: Sequence[Family]) -> Picture | None:
+def times(families: Sequence[FamilyVerdict]) -> Picture | None:
     """The picture; None where no answer has a time."""
     shown = [j for family in families for j in family.judgements if j.agreement is not Agreement.SKIPPED]
     answers = [j for j in shown if j.evidence.run.solve_seconds is not None]
