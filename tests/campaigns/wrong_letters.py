@@ -17,7 +17,7 @@ import inspect
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,11 +58,11 @@ class Change:
     function: Callable[[Any], Any]
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 every change is noticed, or makes the same problem by a known reason."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", nargs="*", help="parts of ids; all by default")
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
     counted: Counter[str] = Counter()
     for id, entry in REGISTRY.items():
         if entry.control or (asked.part and not any(part in id for part in asked.part)):
