@@ -61,7 +61,7 @@ check-claims: $(READY)  ## every claim of the documents tried again: statements,
 mutants: $(READY)  ## the referee and the checker against formulations, solvers and programs that are wrong on purpose
 	$(BIN)/python -m pytest -m mutants -s tests/proofs/test_mutants.py tests/proofs/test_mutants_of_families.py
 
-wrong-letters: $(READY)  ## every letter of every printed problem, changed one at a time: each must come out as another problem; ARGS are parts of ids
+wrong-letters: $(READY)  ## signs, factors, symbols, functions and constraints of printed problems, changed one at a time: each must come out as another problem; ARGS are parts of ids
 	PYTHONPATH=tests $(BIN)/python -m campaigns.wrong_letters $(ARGS)
 
 faults: $(READY)  ## the tests against sources that are wrong on purpose; ARGS picks faults by parts of their names

@@ -11,6 +11,7 @@ import numpy as np
 
 from equimargin.formulations.numeric.arguments import number
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.base import CanonicalProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.symbols import COSTS, HARD_AT_0, cp
@@ -23,12 +24,12 @@ class Printed:
     objective: float
     """The objective, in the formula's own units."""
     violations: Mapping[str, Any] = field(default_factory=dict)
-    """By how much each constraint is violated, by name: a number or an array, at most 0 where the constraint is met."""
+    """The violation of each constraint, by name: a number or an array, at most 0 where the constraint is met."""
 
 
-def same(objective: float, parameters: Mapping[str, Any]) -> float:
-    """The value map of a declaration whose objective has the family's scale."""
-    return objective
+def unchanged(value: Any, data: Any) -> Any:
+    """Return the value: the map of an objective that has the family's scale."""
+    return value
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ class Declaration:
     """
 
     declared: Any
-    """The problem that it was declared for: a canonical one, or one of a family that somebody brings."""
+    """The problem that it was declared for."""
     objective: Any
     """The objective of the equation, `cp.Minimize` or `cp.Maximize`."""
     constraints: dict[str, Any]
@@ -52,10 +53,10 @@ class Declaration:
     recover: Callable[[Declaration], CanonicalPoint]
     """The canonical point of the variables' present values."""
     express: Callable[[Any], dict[str, Any]]
-    """The way back: values of the variables, by name, at a canonical point that `bounds/complete.py` has completed."""
+    """Values of the variables, by name, at a canonical point that `bounds/complete.py` has completed."""
     printed: Callable[[Mapping[str, Any]], Printed]
     """The printed formula, with the canonical problem's data, at values of the variables and parameters by name."""
-    value: Callable[[float, Mapping[str, Any]], float] = same
+    value: Callable[[float, Mapping[str, Any]], float] = unchanged
     """The value on the family's scale of a declared objective, at values of the parameters by name."""
     id: str = ""
     """The id of its formulation; empty where it has none."""
@@ -109,7 +110,7 @@ class Declaration:
         if not changed:
             return declared
         name = changed[0]
-        if len(changed) > 1 or name not in COSTS:
+        if len(changed) > 1 or name not in COSTS or not isinstance(declared, CanonicalProblem):
             raise ValueError(
                 f"the cost alone may be changed after a problem has been declared, and the parameters changed are {', '.join(changed)}: "
                 "declare the changed problem anew"

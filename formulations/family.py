@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from equimargin.formulations.bounds.intervals import Interval
-from equimargin.formulations.declaration import Printed
-from equimargin.formulations.formulation import REGISTRY, Formulation, unchanged
+from equimargin.formulations.declaration import Printed, unchanged
+from equimargin.formulations.formulation import REGISTRY, Formulation
 from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.programs.reading import READINGS, Reading
@@ -59,6 +59,9 @@ class Family(Generic[P]):
         dots, or the reading is unknown.
     """
 
+    is_canonical: ClassVar[bool] = True
+    """True if the problems have canonical points: every formulation then says how its variables become one."""
+
     def __init__(
         self,
         id: str,
@@ -77,7 +80,7 @@ class Family(Generic[P]):
         known = {entry.family: entry.module for entry in REGISTRY.values()} | {id: family.module for id, family in FAMILIES.items()}
         if known.get(id, module) != module:
             raise ValueError(f"a family {id!r} is entered already, by {known[id]}; take another id")
-        for name in [name for name, entry in REGISTRY.items() if entry.family == id]:
+        for name in [name for name, entry in REGISTRY.items() if (entry.family, entry.module) == (id, module)]:
             del REGISTRY[name]  # the module is loaded again, or the cell of a notebook is run again
         self.id, self.source, self.problem, self.reading = id, source or Source(id, ""), problem, reading
         self.module: str = module
@@ -142,15 +145,22 @@ class Family(Generic[P]):
         """
         check_name(name)
         id = id or f"{self.id}.{name}"
+        check_name(id)
+        if self.is_canonical and (to_canonical is None or carries == "own"):
+            raise ValueError(
+                f"{id!r} needs to_canonical, a map from its variables to the family's point, and carries='function' or 'multipliers', "
+                "the side of the point that its variables are"
+            )
 
         def enter(function: F) -> F:
             if id in REGISTRY:
-                raise ValueError(f"{id!r} is entered already, by {REGISTRY[id].module}; take another name")
+                raise ValueError(f"{id!r} is entered already, by {REGISTRY[id].module}; take another name, or `del REGISTRY[{id!r}]` first")
             if control and not any(entry.family == self.id for entry in REGISTRY.values()):
                 raise ValueError(f"{id!r} is the first formulation of its family, its definition, and that cannot be wrong on purpose")
             EDITIONS[id] += 1
             REGISTRY[id] = Formulation(
                 id,
+                name,
                 self.id,
                 sources or (self.source,),
                 kept(function),

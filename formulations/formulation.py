@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import cleandoc
+from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
-from equimargin.formulations.declaration import Declaration, Printed, same
+from equimargin.formulations.declaration import Declaration, Printed, unchanged
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
@@ -18,11 +19,6 @@ from equimargin.formulations.programs.reading import Reading
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import DeclarationValues, Symbols, cp
-
-
-def unchanged(value: Any, data: Any) -> Any:
-    """Return the value: the map of a formulation whose objective has the family's scale."""
-    return value
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +31,8 @@ class Formulation:
     ----------
     id : str
         Dotted name, of no other formulation.
+    name : str
+        Name within the family.
     family : str
         Id of the family whose optimum it has.
     sources : tuple of Source
@@ -76,6 +74,7 @@ class Formulation:
     """
 
     id: str
+    name: str
     family: str
     sources: tuple[Source, ...]
     stated: Callable[[Any], cp.Problem]
@@ -91,11 +90,6 @@ class Formulation:
     reading: Reading = "fractions"
     prove: Callable[[Any, float], Interval | None] | None = None
     edition: int = 1
-
-    @property
-    def name(self) -> str:
-        """Its name within the family."""
-        return self.id.removeprefix(f"{self.family}.")
 
     @property
     def key(self) -> tuple[str, int]:
@@ -122,7 +116,7 @@ class Formulation:
         if problem.family != self.family:
             return Refusal(f"{self.id} declares {self.family}, this problem is {problem.family}")
         undeclarable = problem.undeclarable_in_features if self.in_features else problem.undeclarable
-        return undeclarable or self.applies(data_of(problem))
+        return undeclarable or self.applies(formulation_data(problem))
 
     def problem_of(self, data: Any) -> cp.Problem:
         """Return the cvxpy problem at these data.
@@ -131,17 +125,25 @@ class Formulation:
         ------
         ValueError
             If the function returns no cvxpy problem, or one that is not convex, has integer or complex variables, or two
-            variables of one name.
+            variables, parameters or constraints of one name.
         """
         problem = self.stated(data)
         if not isinstance(problem, cp.Problem):
             raise ValueError(f"{self.id} must return a cvxpy.Problem, and returns a {type(problem).__name__}")
         if isinstance(data, Symbols) and data.defining:
             problem = cp.Problem(problem.objective, [*problem.constraints, *data.defining])
-        names = [variable.name() for variable in problem.variables()]
-        twice = {name for name in names if names.count(name) > 1}
-        if twice:
-            raise ValueError(f"{self.id} has two variables called {min(twice)!r}: give each a name of its own, cp.Variable(n, name='w')")
+        variables, parameters = ([leaf.name() for leaf in leaves] for leaves in (problem.variables(), problem.parameters()))
+        for kind, names in (
+            ("variables", variables),
+            ("parameters", parameters),
+            ("unknowns", [*variables, *parameters]),
+            ("constraints", constraint_names(problem)),
+        ):
+            twice = {name for name in names if names.count(name) > 1}
+            if twice:
+                raise ValueError(
+                    f"{self.id} has two {kind} called {min(twice)!r}: give each a name of its own, as in cp.Variable(n, name='w')"
+                )
         if problem.is_mixed_integer():
             raise ValueError(f"{self.id} has integer variables: only convex problems are judged")
         unreal = [variable.name() for variable in problem.variables() if variable.is_complex()]
@@ -160,35 +162,35 @@ class Formulation:
             As `problem_of` and `AnyProblem.admit`.
         """
         problem.admit(self.id)
-        data = data_of(problem)
+        data = formulation_data(problem)
         stated, formula = self.problem_of(data), PrintedFormula(self, problem)
         symbols = data if isinstance(data, Symbols) else None
 
         def recover(declared: Declaration) -> CanonicalPoint:
             if symbols is None or self.to_canonical is None:
                 return Point()
-            at = at_parameters(symbols, declared.parameter_values)
-            found: CanonicalPoint = self.to_canonical(DeclarationValues(declared.values, declared.multiplier), at)
+            values = DeclarationValues(declared.values, declared.multiplier)
+            found: CanonicalPoint = self.to_canonical(values, symbols.at_parameters(declared.parameter_values))
             return found
 
         def value(objective: Any, parameters: Mapping[str, Any]) -> Any:
             if symbols is None:
                 return float(self.value(objective, data))
-            return self.value(objective, at_parameters(symbols, parameters))
+            return self.value(objective, symbols.at_parameters(parameters))
 
         return Declaration(
             problem,
             stated.objective,
-            {constraint.label or f"c{i}": constraint for i, constraint in enumerate(stated.constraints)},
+            dict(zip(constraint_names(stated), stated.constraints, strict=True)),
             {variable.name(): variable for variable in sorted(stated.variables(), key=lambda variable: variable.id)},
             {parameter.name(): parameter for parameter in stated.parameters()},
             recover=recover,
             express=formula.express,
             printed=formula.value_at,
-            value=same if self.value is unchanged else value,
+            value=unchanged if self.value is unchanged else value,
             id=self.id,
             statement=self.statement,
-            cost=None if symbols is None else symbols.cost,
+            cost=None if symbols is None or symbols.cost is None else symbols.cost[1],
         )
 
 
@@ -198,12 +200,13 @@ class PrintedFormula:
     def __init__(self, entry: Formulation, problem: AnyProblem) -> None:
         self.entry, self.problem = entry, problem
         self._stated: tuple[Any, cp.Problem] | None = None
+        self._evaluating = Lock()
 
     @property
     def stated(self) -> tuple[Any, cp.Problem]:
         """Data, and the cvxpy problem with the Gram matrix itself."""
         if self._stated is None:
-            data = data_of(self.problem, as_printed=True)
+            data = formulation_data(self.problem, as_printed=True)
             self._stated = data, self.entry.problem_of(data)
         return self._stated
 
@@ -212,9 +215,10 @@ class PrintedFormula:
         data, problem = self.stated
         if self.entry.printed is not None:
             return self.entry.printed(values, data)
-        _assign([*problem.variables(), *problem.parameters()], values)
-        violations = {constraint.label or f"c{i}": constraint.violation() for i, constraint in enumerate(problem.constraints)}
-        return Printed(float(problem.objective.expr.value), violations)
+        with self._evaluating:  # threads share the variables
+            _assign([*problem.variables(), *problem.parameters()], values)
+            violations = map(_violation, problem.constraints)
+            return Printed(float(problem.objective.expr.value), dict(zip(constraint_names(problem), violations, strict=True)))
 
     def express(self, completed: Any) -> dict[str, Array]:
         """Return values of the variables at a completed canonical point, defined ones included."""
@@ -222,18 +226,21 @@ class PrintedFormula:
             return {}
         data, _ = self.stated
         values = dict(self.entry.from_canonical(completed, data.at_cost(completed.problem.C)))
-        for name, expression in data.definitions.items():
-            _assign(expression.variables(), values)
-            values[name] = expression.value
+        with self._evaluating:
+            for name, expression in data.definitions.items():
+                _assign(expression.variables(), values)
+                values[name] = expression.value
         return values
 
 
-def at_parameters(symbols: Symbols, parameters: Mapping[str, Any]) -> Symbols:
-    """Return the symbols at the cost of the one parameter, or unchanged where there is none."""
-    if symbols.cost is None:
-        return symbols
-    (value,) = parameters.values()
-    return symbols.at_cost(symbols.cost(value))
+def constraint_names(problem: cp.Problem) -> list[str]:
+    """Return the labels of a problem's constraints; c and its place for one that has none."""
+    return [constraint.label or f"c{i}" for i, constraint in enumerate(problem.constraints)]
+
+
+def _violation(constraint: cp.Constraint) -> Any:
+    """Return lhs - rhs of lhs <= rhs, which is negative where the constraint is met strictly, and |lhs - rhs| of an equation."""
+    return constraint.expr.value if isinstance(constraint, cp.constraints.Inequality) else constraint.violation()
 
 
 def _assign(leaves: list[Any], values: Mapping[str, Any]) -> None:
@@ -241,7 +248,7 @@ def _assign(leaves: list[Any], values: Mapping[str, Any]) -> None:
         leaf.save_value(np.asarray(values[leaf.name()], dtype=np.float64))  # as they are: `value` would refuse a negative parameter
 
 
-def data_of(problem: AnyProblem, as_printed: bool = False) -> Any:
+def formulation_data(problem: AnyProblem, as_printed: bool = False) -> Any:
     """Return the symbols of a canonical problem, or a copy of the data of any other."""
     return Symbols(problem, as_printed) if isinstance(problem, CanonicalProblem) else problem.data  # type: ignore[arg-type, attr-defined]
 

@@ -97,7 +97,7 @@ class Symbols:
         self.problem, self.as_printed, self.C = problem, as_printed, problem.C
         self.definitions: dict[str, Any] = {}
         self.defining: list[Any] = []
-        self.cost: Callable[[Any], Any] | None = None
+        self.cost: tuple[str, Callable[[Any], Any]] | None = None
 
     @property
     def m(self) -> int:
@@ -164,7 +164,8 @@ class Symbols:
     @property
     def margin_problem(self) -> MarginProblem:
         """The problem, of an equation that has margins and a norm of w."""
-        assert isinstance(self.problem, MarginProblem)
+        if not isinstance(self.problem, MarginProblem):
+            raise ValueError(f"{self.problem.family} is a linear program: it has neither features X, nor weights c, nor a norm of w")
         return self.problem
 
     def parameter(self, name: str, of: Callable[[Any], Any] | None = None) -> cp.Parameter:
@@ -177,14 +178,25 @@ class Symbols:
         of : callable
             Map from C to the value of the parameter, which is its own inverse; by default that of COSTS.
         """
-        self.cost = of or COSTS[name]
-        return cp.Parameter(nonneg=True, name=name, value=self.cost(self.C))
+        self.cost = name, of or COSTS[name]
+        return cp.Parameter(nonneg=True, name=name, value=self.cost[1](self.C))
 
     def at_cost(self, C: Any) -> Symbols:
         """Return the same symbols at another number C."""
         changed = copy(self)
         changed.C = C
         return changed
+
+    def at_parameters(self, parameters: Mapping[str, Any]) -> Symbols:
+        """Return the symbols at the cost that a parameter states, or unchanged where none does."""
+        if self.cost is None or self.cost[0] not in parameters:
+            return self
+        name, to_C = self.cost
+        return self.at_cost(to_C(parameters[name]))
+
+    def no_slack(self, xi: Any) -> Any:
+        """Constrain the slacks of hard rows to 0; None where no row is hard."""
+        return xi[self.hard] == 0 if self.hard.any() else None
 
     def let(self, name: str, expression: Any) -> Any:
         """Add an unknown that is defined ("where g = K beta"); as printed, return the expression."""
@@ -209,7 +221,7 @@ class KernelMatrix:
 
     @cached_property
     def _factor(self) -> Any:
-        """L of K = L L', or None where a linear program is not given one."""
+        """L of K = L L', or None where a linear program is given K: some backends give up with K, and L and L' have fewer entries."""
         problem = self.symbols.problem
         if isinstance(problem, MarginProblem):
             return problem.features()
@@ -222,6 +234,8 @@ class KernelMatrix:
 
     def __matmul__(self, v: Any) -> Any:
         """Return K v."""
+        if not isinstance(v, cp.Expression):
+            return self.symbols.problem.gram.dense @ v
         w = self._function_of(v)
         return self.symbols.problem.gram.dense @ v if w is None or self.symbols.as_printed else self._factor @ w
 
@@ -230,12 +244,13 @@ class KernelMatrix:
         w = self._function_of(v)
         if self.symbols.as_printed:
             return cp.sum(cp.multiply(v, self.symbols.problem.gram.dense @ v))
-        return cp.sum_squares(w)
+        return cp.quad_form(v, cp.psd_wrap(self.symbols.problem.gram.dense)) if w is None else cp.sum_squares(w)
 
     def _function_of(self, v: Any) -> Any:
         """Return w = L'v, one unknown for all products with the same v; None without a factor."""
         if self._factor is not None and v.id not in self._unknowns:
-            self._unknowns[v.id] = self.symbols.let("w", self._factor.T @ v)
+            name = "w" if not self._unknowns else f"w{len(self._unknowns) + 1}"
+            self._unknowns[v.id] = self.symbols.let(name, self._factor.T @ v)
         return self._unknowns.get(v.id)
 
 

@@ -160,6 +160,7 @@ def penalized_primal(d: Symbols) -> cp.Problem:
         (cp.sum_squares(w) + cp.square(b)) / 2 + C * (d.c @ xi),
         margin=cp.multiply(d.y, d.X @ w - b) >= 1 - xi,
         slack=xi >= 0,
+        hard=d.no_slack(xi),
     )
 
 

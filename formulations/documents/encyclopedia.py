@@ -1,6 +1,7 @@
 """Document W: the encyclopedia's page on Ranking SVM.
 
-Its classifier has C |xi|^sigma; sigma = 1 is document T's soft margin.
+Its classifier has C |xi|^sigma; sigma = 1 is document T's soft margin. The page prints + b and 1 - xi^sigma; here b has document T's sign,
+and the constraint is the right one, 1 - xi.
 X (m, d) features, a factor of K for a nonlinear kernel; y (m,) labels; c (m,) weights of C.
 """
 
@@ -32,7 +33,7 @@ def svm_l2_primal(d: Symbols) -> cp.Problem:
         cp.sum_squares(w) / 2 + C * (d.c @ cp.square(xi)),
         margin=cp.multiply(d.y, d.X @ w - b) >= 1 - xi,
         slack=xi >= 0,
-        hard=xi[d.hard] == 0 if d.hard.any() else None,
+        hard=d.no_slack(xi),
     )
 
 
@@ -46,7 +47,7 @@ def svm_l2_primal(d: Symbols) -> cp.Problem:
 def svm_l2_dual(d: Symbols) -> cp.Problem:
     """max  1'alpha - 1/2 alpha'(YKY + I/(2C)) alpha   s.t.  y'alpha = 0,  alpha >= 0.
 
-    The multiplier of the equality `balance` is the tutorial's b, or -b.
+    The multiplier of the equality `balance` is b, or -b.
     """
     alpha, inverse = cp.Variable(d.p, "alpha"), d.parameter("1/C")
     return maximize(

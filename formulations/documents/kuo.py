@@ -1,7 +1,7 @@
 """Document K: Kuo, Lee and Lin, Large-scale Kernel RankSVM.
 
 A (p, m) one row for every i preferred to j, +1 at i and -1 at j; K (m, m) Gram matrix, Q in the document; X (m, d) features, a factor of K
-for a nonlinear kernel; c (p,) weights of C; y (m,) labels of section 2.2, where the classifier has no b.
+for a nonlinear kernel; c (p,) weights of C; y (m,) labels of section 2.1, where the classifier has no b.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def l2_primal(d: Symbols) -> cp.Problem:
         cp.sum_squares(w) / 2 + C * (d.c @ cp.square(xi)),
         margin=d.A @ (d.X @ w) >= 1 - xi,
         slack=xi >= 0,
-        hard=xi[d.hard] == 0 if d.hard.any() else None,
+        hard=d.no_slack(xi),
     )
 
 
@@ -71,7 +71,7 @@ def l2_dual(d: Symbols) -> cp.Problem:
     )
 
 
-# Section 2.2, classification without b
+# Section 2.1, classification without b
 
 
 @nobias.formulation(
@@ -91,7 +91,7 @@ def nobias_primal(d: Symbols) -> cp.Problem:
         cp.sum_squares(w) / 2 + C * (d.c @ xi),
         margin=cp.multiply(d.y, d.X @ w) >= 1 - xi,
         slack=xi >= 0,
-        hard=xi[d.hard] == 0 if d.hard.any() else None,
+        hard=d.no_slack(xi),
     )
 
 
@@ -178,7 +178,7 @@ def nobias_l2_primal(d: Symbols) -> cp.Problem:
         cp.sum_squares(w) / 2 + C * (d.c @ cp.square(xi)),
         margin=cp.multiply(d.y, d.X @ w) >= 1 - xi,
         slack=xi >= 0,
-        hard=xi[d.hard] == 0 if d.hard.any() else None,
+        hard=d.no_slack(xi),
     )
 
 

@@ -121,7 +121,7 @@ def svm_hard_bias_as_printed(d: Symbols) -> cp.Problem:
 @svm_soft.formulation(
     "primal",
     Source("T", "(23)-(25)"),
-    Source("W", "SVM classifier"),
+    Source("W", "SVM classifier with sigma = 1"),
     latex=r"\min_{w,b,\xi}\ \tfrac12\|w\|^2 + C\sum_i\xi_i \quad\text{s.t.}\quad y_i(w\cdot x_i - b) \ge 1 - \xi_i,\ \xi_i \ge 0",
     in_features=True,
     **WITH_BIAS,
@@ -136,7 +136,7 @@ def svm_soft_primal(d: Symbols) -> cp.Problem:
         cp.sum_squares(w) / 2 + C * (d.c @ xi),
         margin=cp.multiply(d.y, d.X @ w - b) >= 1 - xi,
         slack=xi >= 0,
-        hard=xi[d.hard] == 0 if d.hard.any() else None,
+        hard=d.no_slack(xi),
     )
 
 
@@ -444,7 +444,7 @@ def rank_l1_primal(d: Symbols) -> cp.Problem:
         cp.sum_squares(w) / 2 + C * (d.c @ xi),
         margin=d.A @ (d.X @ w) >= 1 - xi,
         slack=xi >= 0,
-        hard=xi[d.hard] == 0 if d.hard.any() else None,
+        hard=d.no_slack(xi),
     )
 
 
@@ -482,7 +482,8 @@ def rank_l1_dual_as_printed(d: Symbols) -> cp.Problem:
     return maximize(cp.sum(alpha) - d.K.quad(beta), lower=alpha >= 0, upper=alpha[d.soft] <= C * d.c[d.soft])
 
 
-# Section 5, one-norm ranking: linear programs in coefficients of pairs, and in coefficients of points
+# Section 5, one-norm ranking: linear programs in coefficients of pairs, and in coefficients of points. A misprint follows the right form,
+# though printed before it, because the first formulation of a family is its definition.
 
 ONE_NORM_MULTIPLIERS: dict[str, Any] = {
     "carries": "multipliers",
@@ -555,7 +556,7 @@ def rvm_primal(d: Symbols) -> cp.Problem:
 def rvm_dual(d: Symbols) -> cp.Problem:
     """max  1'u   s.t.  K v <= 1,  v = A'u,  0 <= u <= C.
 
-    The multiplier of `price` is beta >= 0 of (102).
+    The multiplier of `price` is alpha >= 0 of (102), which is beta of K (2.10).
     """
     u, C = cp.Variable(d.p, "u"), d.parameter("C")
     v = d.let("v", d.A.T @ u)

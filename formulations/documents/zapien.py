@@ -1,7 +1,7 @@
 """Document P: Zapien et al., Model Selection for Ranking SVM Using Regularization Path.
 
 A, which is P in the document, has one row for every i preferred to j, +1 at i and -1 at j; c (p,) weights. The objectives are C times
-smaller than the family's, and their multipliers as well. The document says lambda for 1/C, and for 1/(2C) in (5).
+smaller than the family's, that of the path C^2 times, and the multipliers C times. The document says lambda for 1/C, and for 1/(2C) in (5).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def lambda_function(d: Symbols) -> cp.Problem:
         d.c @ zeta + lam * cp.sum_squares(f),
         margin=d.A @ (d.X @ f) >= 1 - zeta,
         slack=zeta >= 0,
-        hard=zeta[d.hard] == 0 if d.hard.any() else None,
+        hard=d.no_slack(zeta),
     )
 
 
@@ -67,7 +67,7 @@ def lambda_function_as_lambda_half(d: Symbols) -> cp.Problem:
         d.c @ zeta + lam * cp.sum_squares(f),
         margin=d.A @ (d.X @ f) >= 1 - zeta,
         slack=zeta >= 0,
-        hard=zeta[d.hard] == 0 if d.hard.any() else None,
+        hard=d.no_slack(zeta),
     )
 
 
@@ -92,7 +92,7 @@ def lambda_primal(d: Symbols) -> cp.Problem:
         d.c @ zeta + lam / 2 * d.K.quad(beta),
         margin=d.A @ g >= 1 - zeta,
         slack=zeta >= 0,
-        hard=zeta[d.hard] == 0 if d.hard.any() else None,
+        hard=d.no_slack(zeta),
     )
 
 

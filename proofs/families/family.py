@@ -91,6 +91,8 @@ def brought() -> dict[str, OwnFamily]:
 class OwnFamily(Family[OwnProblem]):
     """A family whose problems keep their data alone, and its method `solver`, which enters functions that solve them."""
 
+    is_canonical = False
+
     def solver(
         self,
         name: str,

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
+from equimargin.proofs.families.problem import OwnProblem
 from equimargin.proofs.referee.bounds import Bounds
 from equimargin.proofs.referee.evidence import Evidence, Run
 from equimargin.proofs.referee.rational_program import RationalProgram
@@ -46,8 +45,7 @@ def examine(problem: AnyProblem, answer: Answer, control: bool = False) -> Evide
     )
     if run.skipped:
         return Evidence(run)
-    with np.errstate(all="ignore"):  # what overflows is inaccurate, or no proof
-        return bounds_of(problem).of_answer(run, answer)
+    return bounds_for(problem).of_answer(run, answer)
 
 
 def examine_solution(problem: AnyProblem, solution: AnySolution) -> Evidence:
@@ -70,10 +68,13 @@ def examine_solution(problem: AnyProblem, solution: AnySolution) -> Evidence:
         solve_seconds=solution.seconds,
         iterations=solution.iterations,
     )
-    with np.errstate(all="ignore"):
-        return bounds_of(problem).of_solution(run, solution)
+    return bounds_for(problem).of_solution(run, solution)
 
 
-def bounds_of(problem: Any) -> Bounds:
+def bounds_for(problem: Any) -> Bounds:
     """Return the bounds of a problem: weak duality where its shape is canonical, else programs in rational numbers."""
-    return WeakDuality(problem) if isinstance(problem, Problem) else RationalProgram(problem)
+    if isinstance(problem, Problem):
+        return WeakDuality(problem)
+    if isinstance(problem, OwnProblem):
+        return RationalProgram(problem)
+    raise TypeError(f"a {type(problem).__name__} is neither a canonical problem nor one of a family's data: no bounds of it can be proven")

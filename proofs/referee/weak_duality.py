@@ -41,6 +41,7 @@ class WeakDuality(Bounds):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
+    @np.errstate(all="ignore")  # what overflows is inaccurate, or no proof
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
         """Return the evidence of a backend's answer to a declaration."""
         problem = self.problem
@@ -64,6 +65,7 @@ class WeakDuality(Bounds):
         )
         return Evidence(run, claim, proof, accuracy)
 
+    @np.errstate(all="ignore")
     def of_solution(self, run: Run, solution: Solution) -> Evidence:
         """Return the evidence of a specialised solver's solution.
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.declaration import unchanged
 from equimargin.formulations.family import FAMILIES
-from equimargin.formulations.formulation import REGISTRY, Formulation, at_parameters, data_of, unchanged
+from equimargin.formulations.formulation import REGISTRY, Formulation, formulation_data
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.programs import Program, Reading, read
 from equimargin.formulations.refusal import Refusal
@@ -203,7 +204,7 @@ def _built(statement: Statement, posed: Any, reading: Reading) -> tuple[Any, Cal
     if not isinstance(statement, str):
         found = statement(posed)
         return found if isinstance(found, tuple) else (found, None)
-    entry, data = REGISTRY[statement], data_of(posed)
+    entry, data = REGISTRY[statement], formulation_data(posed)
     problem = entry.problem_of(data)
     if entry.value is unchanged:
         return problem, None
@@ -234,4 +235,4 @@ def _valued(entry: Formulation, data: Any, parameters: Mapping[str, Any], readin
     if not isinstance(data, Symbols):
         return entry.value(v, data)
     rational = {name: read(float(at), reading) if np.ndim(at) == 0 else at for name, at in parameters.items()}
-    return entry.value(v, at_parameters(data, rational))
+    return entry.value(v, data.at_parameters(rational))

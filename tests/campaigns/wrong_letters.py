@@ -1,12 +1,13 @@
-"""Every letter of every printed problem, changed one at a time: the verdict must be that the changed problem is another one.
+"""Every sign, factor, number, symbol, function and constraint of the printed problems, changed one at a time.
 
     python -m campaigns.wrong_letters                 all declarations of the documents
     python -m campaigns.wrong_letters svm.soft rvm    those whose ids contain one of these
 
 A declaration is the only place in which its equation is written, so that nothing in the same file contradicts a misprint. What does are
-the other formulations of its family, the solvers and the proven interval. Each change is tried on several small problems. It is noticed
-where the verdict on one of them is DISAGREES, or the problem is refused because it is not convex or lacks a constraint that is asked for. A
-change that is not noticed makes the same problem, by a reason in THE_SAME, or is a failure: exit status 1.
+the other formulations of its family, the solvers and the proven interval. Each change is tried on several small problems, on all of which
+the right form agrees. It is noticed where the verdict on one of them is DISAGREES, or the problem is refused: it is not convex, or lacks a
+part that the map to a point asks for. A change that is not noticed makes the same problem, by a reason in THE_SAME, or is a failure: exit
+status 1. The maps to and from canonical points are not changed here; `make mutants` has wrong ones.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy as np
 
 from equimargin.formulations import REGISTRY, Formulation, MarginProblem, Problem, linear, rbf
 from equimargin.formulations.bounds.complete import complete
+from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Tube
 from equimargin.formulations.user_functions import kept
@@ -44,10 +46,18 @@ THE_SAME: dict[str, str] = {
     "svr.hard.dual: twice the sum in cp.sum(delta)": A_MULTIPLE_OF_0,
     "svr.l2.dual: twice the sum in cp.sum(delta)": A_MULTIPLE_OF_0,
     "svr.l1.dual: twice the sum in cp.sum(delta)": A_MULTIPLE_OF_0,
+    "svm.hard.dual: twice in d.y @ alpha": A_MULTIPLE_OF_0,
+    "svm.soft.dual: twice in d.y @ alpha": A_MULTIPLE_OF_0,
+    "svm.l2.dual: twice in d.y @ alpha": A_MULTIPLE_OF_0,
+    "svm.onenorm.dual: twice in d.y @ u": A_MULTIPLE_OF_0,
 }
 """Changes after which the problem is the same one, by id and change, with the reason."""
 OTHER_FUNCTIONS = {"pos": "abs", "square": "abs", "norm1": "sum_squares"}
 """Functions of cvxpy that are exchanged for another one."""
+
+
+STATEMENTS = ("minimize", "maximize")
+"""Names of the functions that state a problem."""
 
 
 @dataclass(frozen=True)
@@ -64,18 +74,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("part", nargs="*", help="parts of ids; all by default")
     asked = parser.parse_args(arguments)
     counted: Counter[str] = Counter()
-    for id, entry in REGISTRY.items():
-        if entry.control or (asked.part and not any(part in id for part in asked.part)):
-            continue
-        known = [(problem, answers(problem, id)) for problem in problems(entry)]
+    chosen = [e for e in REGISTRY.values() if not e.control and (not asked.part or any(part in e.id for part in asked.part))]
+    if not chosen:
+        parser.error(f"no printed problem has an id that contains {' or '.join(asked.part)}")
+    used = set()
+    for entry in chosen:
+        known = [(problem, answers(problem, entry.id)) for problem in problems(entry)]
+        for problem, honest in known:
+            right = judge(entry.family, [*honest, examine(problem, solve_declaration(entry.declaration(problem)))], problem.scale)
+            assert right.judgements[-1].agreement is Agreement.AGREES, f"{entry.id} does not agree as it is"
         for change in changes(entry):
-            found = noticed(entry, change, known)
+            found, key = noticed(entry, change, known), f"{entry.id}: {change.name}"
             if not found:
-                found = "the same" if f"{id}: {change.name}" in THE_SAME else "NOT NOTICED"
-                print(f"{id}: {change.name}: {found}", flush=True)
+                found = "the same" if key in THE_SAME else "NOT NOTICED"
+                used.add(key)
+                print(f"{key}: {found}", flush=True)
             counted[found] += 1
     print(", ".join(f"{found} {count}" for found, count in counted.items()))
-    return int(counted["NOT NOTICED"] > 0)
+    stale = [] if asked.part else [key for key in THE_SAME if key not in used]
+    if stale:
+        print(f"noticed, though said to make the same problem: {', '.join(stale)}")
+    return int(counted["NOT NOTICED"] > 0 or bool(stale))
 
 
 def problems(entry: Formulation) -> list[Problem]:
@@ -85,9 +104,11 @@ def problems(entry: Formulation) -> list[Problem]:
 
 
 def weighted(problem: Problem) -> Problem:
-    """The problem with costs that differ, some of them 0, where rows have a cost."""
-    if not isinstance(problem, MarginProblem) or np.isinf(problem.C):
+    """The problem with costs that differ, some of them 0, where rows have a cost; else with margins above 1 where the kernel is linear."""
+    if not isinstance(problem, MarginProblem):
         return problem
+    if np.isinf(problem.C):
+        return replace(problem, X=10 * problem.X) if isinstance(problem.kernel, Linear) else problem
     rows = problem.rows.listed() if isinstance(problem.rows, LabelledPairs) else problem.rows
     return replace(problem, rows=rows, weights=np.resize([0.5, 1.7, 1.0, 0.8, 0.0], rows.groups))
 
@@ -113,17 +134,19 @@ def answers(problem: Problem, without: str) -> list[Evidence]:
 
 def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[Evidence]]]) -> str:
     """How a change is noticed; empty where it is not."""
-    changed, seen = replace(entry, stated=kept(change.function)), ""
+    changed = replace(entry, stated=kept(change.function))
     for problem, honest in known:
         try:
-            answer = solve_declaration(changed.declaration(problem))
-        except Exception as reason:  # what is no convex problem is refused in many words
-            return f"refused ({type(reason).__name__})"
-        found = judge(entry.family, [*honest, examine(problem, answer)], problem.scale).judgements[-1].agreement
-        if found is Agreement.DISAGREES:
+            evidence = examine(problem, solve_declaration(changed.declaration(problem)))
+        except ValueError as reason:
+            if "rules of convex programs" not in str(reason):
+                raise
+            return "refused as not convex"
+        except KeyError:  # an unknown, or the multiplier of a constraint, that the map to a point asks for
+            return "refused, a part is missing"
+        if judge(entry.family, [*honest, evidence], problem.scale).judgements[-1].agreement is Agreement.DISAGREES:
             return "disagrees"
-        seen = "failed" if found is Agreement.FAILED else seen
-    return seen
+    return ""
 
 
 def changes(entry: Formulation) -> Iterator[Change]:
@@ -143,7 +166,7 @@ def changes(entry: Formulation) -> Iterator[Change]:
                 seen.add(text)
                 names = {**vars(sys.modules[function.__module__]), "np": np}
                 exec(compile(ast.fix_missing_locations(copied), f"<{entry.id}>", "exec"), names)
-                where = "" if name.startswith("no ") and isinstance(node, ast.Call) else f" in {ast.unparse(node)}"
+                where = "" if isinstance(node, ast.Call) and ast.unparse(node.func) in STATEMENTS else f" in {ast.unparse(node)}"
                 yield Change(name + where, names[definition.name])
 
 
@@ -154,6 +177,7 @@ def changes_of(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], None]]]:
     elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.GtE | ast.LtE | ast.Eq):
         other = ast.LtE() if isinstance(node.ops[0], ast.GtE) else ast.GtE()
         yield "another relation", lambda copied: setattr(copied, "ops", [other])
+        yield "one more", lambda copied: setattr(copied, "comparators", [ast.BinOp(copied.comparators[0], ast.Add(), ast.Constant(1))])
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
         sign = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
         yield "another sign", lambda copied: setattr(copied, "op", sign)
@@ -163,6 +187,10 @@ def changes_of(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], None]]]:
         yield "twice", lambda copied: setattr(copied, "right", ast.BinOp(ast.Constant(2), ast.Mult(), copied.right))
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and ast.unparse(node.left) in ("d.c", "c", "chat"):
         yield "no weights", lambda copied: setattr(copied, "left", ast.parse(f"np.ones_like({ast.unparse(node.left)})", mode="eval").body)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and ast.unparse(node.left) in ("d.X", "d.A", "d.A.T", "d.y"):
+        yield "twice", lambda copied: setattr(copied, "left", ast.BinOp(ast.Constant(2), ast.Mult(), copied.left))
+    elif isinstance(node, ast.Attribute) and ast.unparse(node) == "d.epsilon":
+        yield "another tube", lambda copied: setattr(copied, "attr", "m")
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and ast.unparse(node.left) == "d.K":
         yield "no K", lambda copied: setattr(copied, "left", ast.parse("np.eye(d.m)", mode="eval").body)
 
@@ -170,7 +198,8 @@ def changes_of(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], None]]]:
 def changes_of_call(node: ast.Call) -> Iterator[tuple[str, Callable[[Any], None]]]:
     """The changes of a call: a constraint less, another function, a symbol that is negated."""
     called = ast.unparse(node.func)
-    if called in ("minimize", "maximize"):
+    if called in STATEMENTS:
+        yield "the other of minimize and maximize", lambda copied: setattr(copied.func, "id", {*STATEMENTS}.difference({called}).pop())
         for i, keyword in enumerate(node.keywords):
             yield f"no {keyword.arg}", lambda copied, i=i: copied.keywords.pop(i)  # type: ignore[misc]
     name = called.removeprefix("cp.")
