@@ -27,7 +27,7 @@ from equimargin.solvers import solve_declaration
 
 X, Y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.5], [0.5, 2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
 ID = "svm.soft.test"
-TO_CANONICAL = {"to_canonical": lambda v, d: d.point(v["w"]), "carries": "function"}
+TO_CANONICAL: dict[str, Any] = {"to_canonical": lambda v, d: d.point(v["w"]), "carries": "function"}
 
 
 @pytest.fixture
