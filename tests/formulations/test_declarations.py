@@ -256,6 +256,7 @@ def test_another_cost_is_another_value_of_a_parameter(id: str, kernel: Kernel) -
     assert proven.upper == pytest.approx(expected.value, rel=1e-6)
 
 
+@pytest.mark.slow
 @every_right_form
 def test_a_declaration_at_another_cost_is_judged_as_the_problem_at_that_cost(id: str, kernel: Kernel) -> None:
     """Also once its parameter has moved on."""
@@ -365,7 +366,7 @@ def test_an_id_is_registered_once() -> None:
     entry = REGISTRY["svm.soft.dual"]
     sentence = r"^'svm.soft.dual' is entered already, by equimargin.formulations.documents.yu_kim; take another name"
     with pytest.raises(ValueError, match=sentence):
-        FAMILIES_ENTERED["svm.soft"].formulation("dual", latex="")(lambda d: entry.stated(d))
+        FAMILIES_ENTERED["svm.soft"].formulation("dual", carries="multipliers", to_canonical=entry.to_canonical)(entry.stated)
     assert REGISTRY["svm.soft.dual"] is entry
 
 

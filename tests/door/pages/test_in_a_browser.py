@@ -116,6 +116,7 @@ def test_a_click_sorts_by_a_column_and_another_turns_it_round(browser: Browser, 
     assert browser.run("return document.getElementById('status').textContent") == "sorted by solver, ascending"
 
 
+@pytest.mark.slow
 def test_infinite_widths_are_larger_than_all_others(browser: Browser, pages: dict[str, Path]) -> None:
     browser.open(pages["controls"])
     button(browser, "width").click()

@@ -67,7 +67,7 @@ def here(values: str) -> list[Any]:
     return [part(0, 1, values)]
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("loss", [pytest.param("hinge", marks=pytest.mark.slow), "squared_hinge"])
 @pytest.mark.parametrize("parts", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(7, marks=pytest.mark.slow)])
 def test_workers_find_the_bits_of_this_process(client: Any, parts: int, loss: Any) -> None:
     there = solve(classification(delayed(parts, "X"), delayed(parts, "y"), 0.1, loss, client=client))

@@ -251,6 +251,7 @@ def test_a_seed_draws_instances_of_a_family(tmp_path: Path) -> None:
     assert "name one of svm.hard, svm.soft" in output
 
 
+@pytest.mark.slow
 def test_a_wrong_formulation_of_ones_own(plugin: Path, tmp_path: Path) -> None:
     file = tmp_path / "small.json"
     status, output = command("1", "--family", "shrink_nearest", "--plugin", plugin, "--json", file)

@@ -260,6 +260,7 @@ def nested(problem: Problem, point: CanonicalPoint) -> tuple[Interval, Interval]
     return proven, inside
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 @given(st.data())
 def test_the_inner_interval_is_never_closer_than_the_proven_one(family: str, data: st.DataObject) -> None:

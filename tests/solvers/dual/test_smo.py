@@ -241,6 +241,7 @@ def test_a_precomputed_gram_is_its_kernel() -> None:
     assert checked(given_gram, 1e-9).value == pytest.approx(checked(problem, 1e-9).value, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_working_sets_find_the_same_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = classification(SCALED, LABELS, 10.0, rbf(1 / 30))
     whole = checked(problem)
