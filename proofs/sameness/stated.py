@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -208,7 +208,7 @@ def _built(statement: Statement, posed: Any, reading: Reading) -> tuple[Any, Cal
     problem = entry.problem_of(data)
     if entry.value is unchanged:
         return problem, None
-    return problem, partial(_valued, entry, data, {parameter.name(): parameter.value for parameter in problem.parameters()}, reading)
+    return problem, partial(_valued, entry, data, problem, reading)
 
 
 def name_of(statement: Statement) -> str:
@@ -230,9 +230,10 @@ def exact_value(statement: Statement, data: Any, reading: Reading = "fractions",
     return stated(statement, data, reading, Clock(seconds)).optimum
 
 
-def _valued(entry: Formulation, data: Any, parameters: Mapping[str, Any], reading: Reading, v: Any) -> Any:
+def _valued(entry: Formulation, data: Any, problem: Any, reading: Reading, v: Any) -> Any:
     """A formulation's value map at its data; the parameters of a canonical one are read as the numbers of the program are."""
     if not isinstance(data, Symbols):
         return entry.value(v, data)
-    rational = {name: read(float(at), reading) if np.ndim(at) == 0 else at for name, at in parameters.items()}
+    values = {parameter.name(): parameter.value for parameter in problem.parameters()}  # read now: the problem does not depend on them
+    rational = {name: read(float(at), reading) if np.ndim(at) == 0 else at for name, at in values.items()}
     return entry.value(v, data.at_parameters(rational))

@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any
 
 from equimargin.formulations import declaration
+from equimargin.formulations.symbols import cp
 
 KEEPS_THE_VALUES_DECLARED = vars(declaration)
 """Globals of `declaration`, which reads values after a problem is built, to keep them."""
@@ -25,8 +26,6 @@ KEEPS_THE_VALUES_DECLARED = vars(declaration)
 @contextmanager
 def values_read() -> Iterator[set[str]]:
     """Collect the names of the cvxpy parameters whose values are read inside."""
-    import cvxpy as cp
-
     getter, names = cp.Parameter.value.fget.__code__, set[str]()
 
     def called(frame: FrameType, event: str, arg: Any) -> None:

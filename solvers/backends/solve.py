@@ -24,6 +24,7 @@ from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
+from equimargin.formulations.symbols import cp
 from equimargin.solvers.backends.standard_form import StandardForm, columns_of, form_of, vector_of, with_stated_bounds
 from equimargin.solvers.backends.table import BACKENDS, Backend
 from equimargin.solvers.interrupt import interruptible, unheard
@@ -210,8 +211,6 @@ def _attempt(
     options : its options, as a function of the seconds that it may work.  accepts : whether its raw answer is one if it calls that optimal.
     time_limit : seconds that it has once the problem is compiled.  ends : when all must be over, by `time.perf_counter`.
     """
-    import cvxpy as cp
-
     problem = declaration.problem
     started = time.perf_counter()
     try:
@@ -307,8 +306,6 @@ def _own_word(raw: Any) -> str:
 
 def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, str]:
     """Give the variables their values and name the status; the words of cvxpy and of the backend are the reason."""
-    import cvxpy as cp
-
     own = _own_word(raw)
     try:
         problem.unpack_results(raw, chain, inverse)
@@ -349,8 +346,6 @@ def _eliminated(declaration: Declaration) -> tuple[float, float, dict[str, Array
     First every variable is moved to its bounds, then every auxiliary one recomputed from its equation: a residual of u >= 0 or of
     v == A'u looks small beside u and v, and is not where K v <= 1 or 1/2 |v|^2 has a large K.
     """
-    import cvxpy as cp
-
     values, constraints = declaration.values, list(declaration.constraints.values())
     for constraint in constraints:
         left, right = constraint.args[0], constraint.args[-1]

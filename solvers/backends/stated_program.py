@@ -12,6 +12,7 @@ from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.formulations.programs.read import matrix, vector
 from equimargin.formulations.programs.reading import Reading, read
+from equimargin.formulations.symbols import cp
 from equimargin.solvers.backends.standard_form import columns_of, form_of
 
 
@@ -78,8 +79,6 @@ def _compiled(problem: Any) -> tuple[Any, Any, Any]:
 
 def _with_an_unknown(problem: Any) -> Any:
     """The problem, with an unknown on which nothing depends where it has none: cvxpy compiles no problem without unknowns."""
-    import cvxpy as cp
-
     if problem.variables():
         return problem
     return cp.Problem(type(problem.objective)(problem.objective.expr + 0 * cp.Variable()), problem.constraints)

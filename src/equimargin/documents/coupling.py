@@ -11,18 +11,16 @@ Source: T.-F. Wu, C.-J. Lin, R. C. Weng, Probability estimates for multi-class c
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.symbols import cp
 from equimargin.own import Source, family
 from equimargin.own.checks import needing
 from equimargin.own.drawing import Data
 from equimargin.solvers.probability.coupling import of_every_two
 from equimargin.solvers.probability.coupling import wlw as by_linear_system
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 TITLE = "Wu, Lin, Weng, Probability Estimates for Multi-class Classification by Pairwise Coupling (2004)"
 
@@ -64,8 +62,6 @@ def _differences(d: Data) -> np.ndarray:
 
 
 def _primal(M: np.ndarray, *more: Any) -> cp.Problem:
-    import cvxpy as cp
-
     p = cp.Variable(M.shape[1], name="p")
     return cp.Problem(cp.Minimize(cp.sum_squares(M @ p)), [cp.sum(p) == 1, *(bound(p) for bound in more)])
 
@@ -85,8 +81,6 @@ def nonnegative(d: Data) -> cp.Problem:
 @wlw.formulation("dual", latex=r"\max \nu - \tfrac14 |u|^2,\; M'u = \nu 1")
 def dual(d: Data) -> cp.Problem:
     """max nu - 1/4 |u|^2   s.t.   sum over j of u_ij r_ji = nu for every i, where u_ji = -u_ij."""
-    import cvxpy as cp
-
     M = _differences(d)
     u, nu = cp.Variable(len(M), name="u"), cp.Variable(name="nu")
     return cp.Problem(cp.Maximize(nu - cp.sum_squares(u) / 4), [M.T @ u == nu * np.ones(M.shape[1])])
@@ -101,8 +95,6 @@ def swapped(d: Data) -> cp.Problem:
 @wlw.formulation("first_method", control=True)
 def first_method(d: Data) -> cp.Problem:
     """Their first method, which looks alike: (k - 1) p_i = sum over j != i of r_ij (p_i + p_j), p >= 0, 1'p = 1, in least squares."""
-    import cvxpy as cp
-
     r = np.asarray(d["r"], dtype=np.float64) * (1 - np.eye(len(d["r"])))
     k = len(r)
     p = cp.Variable(k, name="p")

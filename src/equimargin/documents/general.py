@@ -14,18 +14,16 @@ Source: C. Cortes, V. Vapnik, Support-vector networks (1995), (13) and appendix 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from equimargin.formulations import classification
+from equimargin.formulations.symbols import cp
 from equimargin.own import Source, family
 from equimargin.own.checks import classes, matrix, needing, positive, real
 from equimargin.own.drawing import Data, points
 from equimargin.solvers import solve
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 TITLE = "Cortes, Vapnik, Support-Vector Networks (1995)"
 POWERS = [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0), (2.0, 0.5), (1.5, 1.0)]
@@ -71,8 +69,6 @@ def _labels(d: Data) -> np.ndarray:
 
 def _primal(d: Data, loss: Any) -> cp.Problem:
     """min 1/2 |w|^2 + C loss(xi)   s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0."""
-    import cvxpy as cp
-
     y = _labels(d)
     w, b, xi = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b"), cp.Variable(len(y), name="xi")
     margins = cp.multiply(y, d["X"] @ w + b)
@@ -81,22 +77,16 @@ def _primal(d: Data, loss: Any) -> cp.Problem:
 
 def _norm(v: Any, p: float) -> Any:
     """|v|_p, for p in [1, inf]."""
-    import cvxpy as cp
-
     return cp.norm(v, p) if p in (1, 2, np.inf) else cp.pnorm(v, p)
 
 
 def _power_of_norm(v: Any, p: float, exponent: float) -> Any:
     """|v|_p^exponent of v >= 0: a sum of powers where both are equal, which is quadratic for 2, and else a power of a norm."""
-    import cvxpy as cp
-
     return cp.sum(_power(v, p)) if p == exponent else _power(_norm(v, p), exponent)
 
 
 def _power(v: Any, exponent: float) -> Any:
     """v^exponent of v >= 0."""
-    import cvxpy as cp
-
     return v if exponent == 1 else cp.square(v) if exponent == 2 else cp.power(v, exponent)
 
 
@@ -113,8 +103,6 @@ def _concave(d: Data) -> str | None:
 @general.formulation("sum", applies=_concave, latex=r"\min \tfrac12 |w|^2 + C F(\sum \xi_i^\sigma)")
 def of_sum(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C (sum_i xi_i^sigma)^tau   s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0, for tau >= 1."""
-    import cvxpy as cp
-
     return _primal(d, lambda xi: _power(cp.sum(_power(xi, d["sigma"])), d["tau"]))
 
 
@@ -125,8 +113,6 @@ def dual(d: Data) -> cp.Problem:
     With r = sigma tau and q = sigma / (sigma - 1), G* is (1 - 1/r) (r C)^(-1 / (r - 1)) |a|_q^(r / (r - 1)), and for r = 1 it is 0 where
     |a|_q <= C and infinite elsewhere.
     """
-    import cvxpy as cp
-
     y, r = _labels(d), d["sigma"] * d["tau"]
     a, q = cp.Variable(len(y), name="a"), d["sigma"] / (d["sigma"] - 1) if d["sigma"] > 1 else np.inf
     gain = cp.sum(a) - cp.sum_squares((y[:, None] * d["X"]).T @ a) / 2
@@ -143,8 +129,6 @@ def _not_soft(d: Data) -> str | None:
 @general.formulation("soft", applies=_not_soft)
 def soft(d: Data) -> cp.Problem:
     """svm.soft or svm.l2: min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+^sigma, for tau = 1 and sigma = 1 or 2."""
-    import cvxpy as cp
-
     w, b = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b")
     short = cp.pos(1 - cp.multiply(_labels(d), d["X"] @ w + b))
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(_power(short, d["sigma"]))))
@@ -153,8 +137,6 @@ def soft(d: Data) -> cp.Problem:
 @general.formulation("as_printed", applies=_concave, control=True)
 def as_printed(d: Data) -> cp.Problem:
     """The margins 1 - xi_i^sigma that W prints: with t_i = xi_i^sigma, the problem of sigma = 1."""
-    import cvxpy as cp
-
     return _primal(d, lambda t: _power(cp.sum(t), d["tau"]))
 
 

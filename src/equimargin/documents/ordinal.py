@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from equimargin.formulations.numeric.arguments import factors, number, reals
 from equimargin.formulations.numeric.arrays import Features, is_sparse
 from equimargin.formulations.problem.labels import numbers
 from equimargin.formulations.programs.reading import NEAR_ULPS
+from equimargin.formulations.symbols import cp
 from equimargin.own import OwnProblem, Source, family
 from equimargin.own.drawing import Data, points
 from equimargin.solvers import Limits, Status, solve
@@ -44,9 +45,6 @@ from equimargin.solvers.ordinal.chain import Neighbours
 from equimargin.solvers.ordinal.machine import AnyMachine, Machine, OrdinalFit
 from equimargin.solvers.ordinal.newton import newton
 from equimargin.solvers.ordinal.smo import smo
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 CHU = "Chu, Keerthi, New Approaches to Support Vector Ordinal Regression (2005)"
 SHASHUA = Source("Shashua 2003", "section 2", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
@@ -201,8 +199,6 @@ def _in_order(b: Any) -> list[Any]:
 
 def _primal(d: Data, rows: Rows, squared: bool = False, ordered: bool = False) -> cp.Problem:
     """min 1/2 |w|^2 + sum_r c_r xi_r, or sum_r c_r xi_r^2   s.t.   s_r (w.x_{i_r} - b_{k_r}) >= 1 - xi_r,  xi >= 0."""
-    import cvxpy as cp
-
     w, b, xi = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(rows.S.shape[1], name="b"), cp.Variable(len(rows.i), name="xi")
     margins = cp.multiply(rows.s, (d["X"] @ w)[rows.i] - b[rows.k])
     objective = cp.sum_squares(w) / 2 + rows.c @ (cp.square(xi) if squared else xi)
@@ -211,8 +207,6 @@ def _primal(d: Data, rows: Rows, squared: bool = False, ordered: bool = False) -
 
 def _hard(d: Data, rows: Rows, ordered: bool = False) -> cp.Problem:
     """min 1/2 |w|^2   s.t.   s_r (w.x_{i_r} - b_{k_r}) >= 1."""
-    import cvxpy as cp
-
     w, b = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(rows.S.shape[1], name="b")
     margins = cp.multiply(rows.s, (d["X"] @ w)[rows.i] - b[rows.k])
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2), [margins >= 1, *(_in_order(b) if ordered else [])])
@@ -224,8 +218,6 @@ def _beta(d: Data, rows: Rows, squared: bool = False, ordered: bool = False) -> 
     Neither K beta nor beta'K beta is written with products that are rounded: a K of another rank
     than X has another optimum.
     """
-    import cvxpy as cp
-
     beta, b, w = cp.Variable(len(d["X"]), name="beta"), cp.Variable(rows.S.shape[1], name="b"), cp.Variable(d["X"].shape[1], name="w")
     short = cp.pos(1 - cp.multiply(rows.s, (d["X"] @ w)[rows.i] - b[rows.k]))
     objective = cp.sum_squares(w) / 2 + rows.c @ (cp.square(short) if squared else short)
@@ -234,8 +226,6 @@ def _beta(d: Data, rows: Rows, squared: bool = False, ordered: bool = False) -> 
 
 def _dual(d: Data, rows: Rows, bounded: bool = False, square: float = 0.0, ordered: bool = False) -> cp.Problem:
     """max 1'a - 1/2 |sum_r a_r s_r x_{i_r}|^2 - square sum_r a_r^2 / c_r   s.t.   0 <= a,  a <= c,  S'a = 0, or E'mu of the order of b."""
-    import cvxpy as cp
-
     a, pushes = cp.Variable(len(rows.i), name="a"), rows.S.shape[1] - 1
     objective = cp.sum(a) - cp.sum_squares(_weights(d, rows, a)) / 2 - (cp.square(a) @ (square / rows.c) if square else 0)
     box = [a >= 0, *([a <= rows.c] if bounded else [])]
@@ -248,8 +238,6 @@ def _dual(d: Data, rows: Rows, bounded: bool = False, square: float = 0.0, order
 
 def _classification(d: Data, squared: bool = False) -> cp.Problem:
     """min 1/2 |w|^2 + C sum_i loss(1 - y_i (w.x_i + b)),  y_i in {-1, 1}."""
-    import cvxpy as cp
-
     w, b, y = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b"), 2.0 * d["y"] - 1.0
     short = cp.pos(1 - cp.multiply(y, d["X"] @ w + b))
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + (d["C"] * weights_of(d)) @ (cp.square(short) if squared else short)))
@@ -383,8 +371,6 @@ def implicit_neighbours(d: Data) -> cp.Problem:
 @implicit.formulation("rank_l1", control=True)
 def implicit_rank_l1(d: Data) -> cp.Problem:
     """rank.l1, which looks alike: min 1/2 |w|^2 + C sum over y_i > y_j of (1 - w.(x_i - x_j))_+."""
-    import cvxpy as cp
-
     w = cp.Variable(d["X"].shape[1], name="w")
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(cp.pos(1 - _pairs(d) @ w))))
 
@@ -504,8 +490,6 @@ def hard_dual(d: Data) -> cp.Problem:
 @hard.formulation("rank_hard", value=lambda value, d: 4 * value, to_canonical=lambda values, d: _cut(2 * values["w"], d))
 def hard_rank_hard(d: Data) -> cp.Problem:
     """rank.hard, times 4: min 1/2 |w|^2   s.t.   w.(x_i - x_j) >= 1  of all y_i > y_j. Two w of it have thresholds, with margins of 1."""
-    import cvxpy as cp
-
     w = cp.Variable(d["X"].shape[1], name="w")
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2), [_pairs(d) @ w >= 1])
 

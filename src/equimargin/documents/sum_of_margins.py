@@ -18,19 +18,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.documents.ordinal import check, drawn, solved, weights_of
+from equimargin.formulations.symbols import cp
 from equimargin.own import Source, family
 from equimargin.own.drawing import Data
 from equimargin.solvers.ordinal.chain import SumOfMargins
 from equimargin.solvers.ordinal.newton import newton
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 SHASHUA = Source("Shashua 2003", "section 3", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
 sum_of_margins = family("ord.sum", partial(drawn, C=[1.0, 2.0, 0.5]), SHASHUA, check=check)
@@ -65,16 +63,12 @@ def _rows(d: Data) -> Rows:
 
 def _primal(d: Data, ball: bool = False, ordered: bool = True) -> cp.Problem:
     """min 1/2 |w|^2 + sum_k (a_k - b_k) + sum_r c_r xi_r, or of |w| <= 1 without its square."""
-    import cvxpy as cp
-
     rows, w = _rows(d), cp.Variable(np.shape(d["X"])[1], name="w")
     return _of_function(d, rows, w, d["X"] @ w, ball, ordered)
 
 
 def _of_function(d: Data, rows: Rows, w: Any, f: Any, ball: bool, ordered: bool, *more: Any) -> cp.Problem:
     """The primal of the values f of a w at the points."""
-    import cvxpy as cp
-
     a, b, xi = (cp.Variable(n, name=name) for name, n in (("a", rows.gaps), ("b", rows.gaps), ("xi", len(rows.i))))
     ends = rows.sums(-1.0).T @ a + rows.sums(1.0).T @ b
     order = [a <= b, *([b[:-1] <= a[1:]] if ordered and rows.gaps > 1 else [])]
@@ -87,8 +81,6 @@ def _of_function(d: Data, rows: Rows, w: Any, f: Any, ball: bool, ordered: bool,
 
 def _dual(d: Data, norm: bool = False, tied: bool = False) -> cp.Problem:
     """max -1/2 |g|^2, or -|g|, of g = sum_r s_r alpha_r x_i."""
-    import cvxpy as cp
-
     rows = _rows(d)
     alpha, tau, eta = (cp.Variable(n, name=name) for name, n in (("alpha", len(rows.i)), ("tau", rows.gaps), ("eta", rows.gaps + 1)))
     g = (rows.s[:, None] * d["X"][rows.i]).T @ alpha
@@ -143,8 +135,6 @@ def dual(d: Data) -> cp.Problem:
 @sum_of_margins.formulation("beta", to_canonical=lambda values, d: {"w": d["X"].T @ values["beta"], "a": values["a"], "b": values["b"]})
 def beta(d: Data) -> cp.Problem:
     """min 1/2 beta'K beta + sum_k (a_k - b_k) + C sum xi   s.t.   the same of K beta for w.x, with K = XX'."""
-    import cvxpy as cp
-
     beta, w = cp.Variable(len(d["X"]), name="beta"), cp.Variable(np.shape(d["X"])[1], name="w")
     return _of_function(d, _rows(d), w, d["X"] @ w, False, True, w == d["X"].T @ beta)
 
@@ -166,8 +156,6 @@ def nearest(d: Data) -> cp.Problem:
 @sum_of_margins.formulation("two_levels", applies=_no_nu_svc, value=lambda value, d: Fraction(d["C"] * len(d["y"])) ** 2 * value)
 def two_levels(d: Data) -> cp.Problem:
     """nu_svc at nu = 2 / (C m), times (C m)^2: min 1/2 |w|^2 - nu rho + sum_i xi_i / m   s.t.   y_i (w.x_i + b) >= rho - xi_i."""
-    import cvxpy as cp
-
     y, (m, n) = 2.0 * np.asarray(d["y"]) - 1.0, np.shape(d["X"])
     w, b, rho, xi = cp.Variable(n, name="w"), cp.Variable(name="b"), cp.Variable(name="rho"), cp.Variable(m, name="xi")
     objective = cp.sum_squares(w) / 2 - 2 / (d["C"] * m) * rho + cp.sum(xi) / m

@@ -7,16 +7,14 @@ in regression with grouped variables, JRSS B 68 (2006), (2.1).
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.symbols import cp
 from equimargin.own import Source, family
 from equimargin.own.checks import Optional, matrix, needing, positive, targets
 from equimargin.own.drawing import Data, points
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 TIBSHIRANI = "Tibshirani, Regression Shrinkage and Selection via the Lasso (1996)"
 YUAN = "Yuan, Lin, Model Selection and Estimation in Regression with Grouped Variables (2006)"
@@ -45,8 +43,6 @@ STEPS = 20_000
 @lasso.formulation("primal", latex=r"\min \tfrac12 |Xw - y|^2 + \lambda |w|_1")
 def primal(d: Data) -> cp.Problem:
     """min 1/2 |Xw - y|^2 + penalty |w|_1."""
-    import cvxpy as cp
-
     w = cp.Variable(d["X"].shape[1], name="w")
     return cp.Problem(cp.Minimize(cp.sum_squares(d["X"] @ w - d["y"]) / 2 + d["penalty"] * cp.norm1(w)))
 
@@ -54,8 +50,6 @@ def primal(d: Data) -> cp.Problem:
 @lasso.formulation("dual", latex=r"\max y'u - \tfrac12 |u|^2")
 def dual(d: Data) -> cp.Problem:
     """max y'u - 1/2 |u|^2   s.t.   |X'u|_j <= penalty."""
-    import cvxpy as cp
-
     u = cp.Variable(len(d["y"]), name="u")
     return cp.Problem(cp.Maximize(d["y"] @ u - cp.sum_squares(u) / 2), [cp.abs(d["X"].T @ u) <= d["penalty"]])
 
@@ -63,8 +57,6 @@ def dual(d: Data) -> cp.Problem:
 @lasso.formulation("mean_of_squares", control=True)
 def mean_of_squares(d: Data) -> cp.Problem:
     """The objective of scikit-learn, with the mean of the squares and the penalty as it is: another optimum."""
-    import cvxpy as cp
-
     w = cp.Variable(d["X"].shape[1], name="w")
     return cp.Problem(cp.Minimize(cp.sum_squares(d["X"] @ w - d["y"]) / (2 * len(d["y"])) + d["penalty"] * cp.norm1(w)))
 
@@ -94,8 +86,6 @@ def _groups(d: Data) -> list[np.ndarray]:
 
 
 def _group_lasso(d: Data, factor: float) -> cp.Problem:
-    import cvxpy as cp
-
     w = cp.Variable(d["X"].shape[1], name="w")
     norms = sum(float(np.sqrt(len(group))) * cp.norm2(w[group]) for group in _groups(d))
     return cp.Problem(cp.Minimize(factor * cp.sum_squares(d["X"] @ w - d["y"]) + d["penalty"] * norms))
@@ -110,8 +100,6 @@ def group_primal(d: Data) -> cp.Problem:
 @group_lasso.formulation("dual", latex=r"\max y'u - \tfrac12 |u|^2")
 def group_dual(d: Data) -> cp.Problem:
     """max y'u - 1/2 |u|^2   s.t.   |X_g'u| <= penalty sqrt(size of g)  for every group g."""
-    import cvxpy as cp
-
     u = cp.Variable(len(d["y"]), name="u")
     balls = [cp.norm2(d["X"][:, group].T @ u) <= d["penalty"] * float(np.sqrt(len(group))) for group in _groups(d)]
     return cp.Problem(cp.Maximize(d["y"] @ u - cp.sum_squares(u) / 2), balls)

@@ -6,16 +6,13 @@ Source: J. Suykens, J. Vandewalle, Least squares support vector machine classifi
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equimargin.formulations.symbols import cp
 from equimargin.own import Source, family
 from equimargin.own.checks import classes, matrix, needing, positive
 from equimargin.own.drawing import Data, points
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 TITLE = "Suykens, Vandewalle, Least Squares Support Vector Machine Classifiers (1999)"
 ls_svm = family(
@@ -35,8 +32,6 @@ def _signs(d: Data) -> np.ndarray:
 @ls_svm.formulation("primal", latex=r"\min \tfrac12 |w|^2 + \tfrac C2 \sum_i e_i^2")
 def primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C/2 |e|^2   s.t.   y_i (w.x_i + b) = 1 - e_i."""
-    import cvxpy as cp
-
     X, (m, k) = d["X"], d["X"].shape
     w, b, e = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(m, name="e")
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] / 2 * cp.sum_squares(e)), [cp.multiply(_signs(d), X @ w + b) == 1 - e])
@@ -45,8 +40,6 @@ def primal(d: Data) -> cp.Problem:
 @ls_svm.formulation("dual", latex=r"\max \sum_i a_i - \tfrac12 |X'Ya|^2 - \tfrac1{2C} |a|^2")
 def dual(d: Data) -> cp.Problem:
     """max sum a - 1/2 |X'Ya|^2 - |a|^2 / (2 C)   s.t.   y'a = 0."""
-    import cvxpy as cp
-
     y, a = _signs(d), cp.Variable(len(d["X"]), name="a")
     curved = cp.sum_squares(d["X"].T @ cp.multiply(y, a)) / 2 + cp.sum_squares(a) / (2 * d["C"])
     return cp.Problem(cp.Maximize(cp.sum(a) - curved), [y @ a == 0])
@@ -55,8 +48,6 @@ def dual(d: Data) -> cp.Problem:
 @ls_svm.formulation("squared_hinge", control=True)
 def squared_hinge(d: Data) -> cp.Problem:
     """The look-alike: with inequalities, a point beyond its margin costs nothing, and the optimum is that of an SVM with squared slacks."""
-    import cvxpy as cp
-
     X, (m, k) = d["X"], d["X"].shape
     w, b, e = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(m, name="e")
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] / 2 * cp.sum_squares(e)), [cp.multiply(_signs(d), X @ w + b) >= 1 - e])

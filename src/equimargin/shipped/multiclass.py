@@ -6,16 +6,13 @@ Source: K. Crammer, Y. Singer, On the algorithmic implementation of multiclass k
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equimargin.formulations.symbols import cp
 from equimargin.own import Source, family
 from equimargin.own.checks import classes, matrix, needing, positive
 from equimargin.own.drawing import Data, points
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 TITLE = "Crammer, Singer, On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines (2001)"
 crammer_singer = family(
@@ -35,8 +32,6 @@ def _indicators(d: Data) -> np.ndarray:
 @crammer_singer.formulation("primal", latex=r"\min \tfrac12 |W|^2 + C \sum_i \xi_i")
 def primal(d: Data) -> cp.Problem:
     """min 1/2 |W|^2 + C sum_i xi_i   s.t.   w_{y_i}.x_i - w_r.x_i >= 1 - [r = y_i] - xi_i  for every class r."""
-    import cvxpy as cp
-
     X, E = d["X"], _indicators(d)
     W, xi = cp.Variable((E.shape[1], X.shape[1]), name="W"), cp.Variable(len(X), name="xi")
     scores = X @ W.T
@@ -46,8 +41,6 @@ def primal(d: Data) -> cp.Problem:
 
 
 def _dual(d: Data, C: float) -> cp.Problem:
-    import cvxpy as cp
-
     E = _indicators(d)
     T = cp.Variable(E.shape, name="T")
     return cp.Problem(cp.Maximize(cp.sum(cp.multiply(E, T)) - cp.sum_squares(d["X"].T @ T) / 2), [cp.sum(T, axis=1) == 0, T <= C * E])

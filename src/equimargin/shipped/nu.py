@@ -13,16 +13,13 @@ Source: B. Schölkopf, A. Smola, R. Williamson, P. Bartlett, New support vector 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equimargin.formulations.symbols import cp
 from equimargin.own import Source, family
 from equimargin.own.checks import classes, matrix, needing, positive, share, targets
 from equimargin.own.drawing import Data, points
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 TITLE = "Schölkopf, Smola, Williamson, Bartlett, New Support Vector Algorithms (2000)"
 nu_svc = family(
@@ -55,8 +52,6 @@ def _too_large(d: Data) -> str | None:
 @nu_svc.formulation("primal", latex=r"\min \tfrac12 |w|^2 - \nu \rho + \tfrac1m \sum_i \xi_i")
 def svc_primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 - nu rho + sum_i xi_i / m   s.t.   y_i (w.x_i + b) >= rho - xi_i,  xi >= 0,  rho >= 0."""
-    import cvxpy as cp
-
     X, y, (m, k) = d["X"], _signs(d), d["X"].shape
     w, b, rho, xi = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(name="rho"), cp.Variable(m, name="xi")
     objective = cp.sum_squares(w) / 2 - d["nu"] * rho + cp.sum(xi) / m
@@ -64,8 +59,6 @@ def svc_primal(d: Data) -> cp.Problem:
 
 
 def _svc_dual(d: Data, balanced: bool) -> cp.Problem:
-    import cvxpy as cp
-
     y, m = _signs(d), len(d["X"])
     a = cp.Variable(m, name="a")
     balance = [y @ a == 0] if balanced else []
@@ -87,8 +80,6 @@ def svc_no_balance(d: Data) -> cp.Problem:
 @nu_svc.formulation("hinge", applies=_too_large)
 def svc_hinge(d: Data) -> cp.Problem:
     """min over rho >= 0 of 1/2 |w|^2 + sum_i (rho - y_i (w.x_i + b))_+ / m - nu rho."""
-    import cvxpy as cp
-
     X, y, (m, k) = d["X"], _signs(d), d["X"].shape
     w, b, rho = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(name="rho", nonneg=True)
     hinges = cp.sum(cp.pos(rho - cp.multiply(y, X @ w + b))) / m
@@ -114,8 +105,6 @@ def svc_libsvm(d: Data) -> tuple[str, Data]:
 @nu_svr.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C (\nu \epsilon + \tfrac1m \sum_i (\xi_i + \xi_i^*))")
 def svr_primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C (nu eps + sum_i (xi_i + zeta_i) / m)   s.t.   -eps - zeta_i <= y_i - w.x_i - b <= eps + xi_i,  all >= 0."""
-    import cvxpy as cp
-
     X, y, (m, k) = d["X"], d["y"], d["X"].shape
     w, b, eps = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(name="eps")
     xi, zeta = cp.Variable(m, name="xi"), cp.Variable(m, name="zeta")
@@ -125,8 +114,6 @@ def svr_primal(d: Data) -> cp.Problem:
 
 
 def _svr_dual(d: Data, nu: float) -> cp.Problem:
-    import cvxpy as cp
-
     y, m, C = d["y"], len(d["y"]), d["C"]
     above, below = cp.Variable(m, name="above"), cp.Variable(m, name="below")
     beta = above - below
@@ -153,8 +140,6 @@ def svr_half_nu(d: Data) -> cp.Problem:
 @nu_svr.formulation("tube")
 def svr_tube(d: Data) -> cp.Problem:
     """min over eps >= 0 of v_C(eps) + C nu eps, where v_C is C-SVR at the cost C / m."""
-    import cvxpy as cp
-
     X, y, (m, k) = d["X"], d["y"], d["X"].shape
     w, b, eps = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(name="eps", nonneg=True)
     c_svr = cp.sum_squares(w) / 2 + d["C"] / m * cp.sum(cp.pos(cp.abs(y - X @ w - b) - eps))

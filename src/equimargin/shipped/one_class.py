@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.symbols import cp
 from equimargin.own import Printed, Source, family
 from equimargin.own.checks import matrix, needing, share
 from equimargin.own.drawing import Data, points
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 TITLE = "Schölkopf, Platt, Shawe-Taylor, Smola, Williamson, Estimating the Support of a High-Dimensional Distribution (2001)"
 one_class = family(
@@ -35,8 +33,6 @@ def _printed(v: Mapping[str, Any], d: Data) -> Printed:
 @one_class.formulation("primal", latex=r"\min \tfrac12 |w|^2 + \tfrac1{\nu m} \sum_i \xi_i - \rho", printed=_printed)
 def primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + sum_i xi_i / (nu m) - rho   s.t.   w.x_i >= rho - xi_i,  xi >= 0."""
-    import cvxpy as cp
-
     X, (m, k) = d["X"], d["X"].shape
     w, rho, xi = cp.Variable(k, name="w"), cp.Variable(name="rho"), cp.Variable(m, name="xi")
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + cp.sum(xi) / (d["nu"] * m) - rho), [X @ w >= rho - xi, xi >= 0])
@@ -47,8 +43,6 @@ def primal(d: Data) -> cp.Problem:
 )
 def dual(d: Data) -> cp.Problem:
     """max -1/2 |X'a|^2   s.t.   sum a = 1,  0 <= a <= 1 / (nu m)."""
-    import cvxpy as cp
-
     a = cp.Variable(len(d["X"]), name="a")
     return cp.Problem(cp.Maximize(-cp.sum_squares(d["X"].T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= 1 / (d["nu"] * len(d["X"]))])
 
@@ -56,8 +50,6 @@ def dual(d: Data) -> cp.Problem:
 @one_class.formulation("dual.box_without_m", control=True)
 def wrong_box(d: Data) -> cp.Problem:
     """The dual with the box 1 / nu in place of 1 / (nu m)."""
-    import cvxpy as cp
-
     a = cp.Variable(len(d["X"]), name="a")
     return cp.Problem(cp.Maximize(-cp.sum_squares(d["X"].T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= 1 / d["nu"]])
 

@@ -10,16 +10,13 @@ T. Hastie, R. Tibshirani, 1-norm support vector machines, NIPS (2003).
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equimargin.formulations.symbols import cp
 from equimargin.own import Source, family
 from equimargin.own.checks import classes, matrix, needing, positive
 from equimargin.own.drawing import Data, points
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 TITLE = "Bradley, Mangasarian, Feature Selection via Concave Minimization and Support Vector Machines (1998)"
 one_norm_svm = family(
@@ -39,8 +36,6 @@ def _signs(d: Data) -> np.ndarray:
 @one_norm_svm.formulation("primal", latex=r"\min |w|_1 + C \sum_i (1 - y_i (w.x_i + b))_+")
 def primal(d: Data) -> cp.Problem:
     """min |w|_1 + C sum_i (1 - y_i (w.x_i + b))_+."""
-    import cvxpy as cp
-
     w, b = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b")
     return cp.Problem(cp.Minimize(cp.norm1(w) + d["C"] * cp.sum(cp.pos(1 - cp.multiply(_signs(d), d["X"] @ w + b)))))
 
@@ -48,8 +43,6 @@ def primal(d: Data) -> cp.Problem:
 @one_norm_svm.formulation("dual", latex=r"\max \sum_i u_i")
 def dual(d: Data) -> cp.Problem:
     """max sum u   s.t.   |X'Yu|_j <= 1,  y'u = 0,  0 <= u <= C."""
-    import cvxpy as cp
-
     y, u = _signs(d), cp.Variable(len(d["X"]), name="u")
     prices = d["X"].T @ cp.multiply(y, u)
     return cp.Problem(cp.Maximize(cp.sum(u)), [prices <= 1, prices >= -1, y @ u == 0, u >= 0, u <= d["C"]])
@@ -58,8 +51,6 @@ def dual(d: Data) -> cp.Problem:
 @one_norm_svm.formulation("dual.one_sided", control=True)
 def one_sided(d: Data) -> cp.Problem:
     """The dual with (X'Yu)_j <= 1 in place of |X'Yu|_j <= 1."""
-    import cvxpy as cp
-
     y, u = _signs(d), cp.Variable(len(d["X"]), name="u")
     return cp.Problem(cp.Maximize(cp.sum(u)), [d["X"].T @ cp.multiply(y, u) <= 1, y @ u == 0, u >= 0, u <= d["C"]])
 

@@ -7,16 +7,13 @@ l1-penalized quantile regression in high-dimensional sparse models, Annals of St
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equimargin.formulations.symbols import cp
 from equimargin.own import Source, family
 from equimargin.own.checks import matrix, needing, real, targets
 from equimargin.own.drawing import Data, points
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 TITLE = "Koenker, Bassett, Regression Quantiles (1978)"
 quantile = family(
@@ -36,8 +33,6 @@ quantile = family(
 @quantile.formulation("primal", latex=r"\min \tfrac1m \sum_i \rho_\tau(y_i - w.x_i - b) + \lambda |w|_1")
 def primal(d: Data) -> cp.Problem:
     """min sum_i (tau r_i if r_i > 0 else (tau - 1) r_i) / m + penalty |w|_1,  r = y - Xw - b."""
-    import cvxpy as cp
-
     X, y, tau = d["X"], d["y"], d["tau"]
     w, b = cp.Variable(X.shape[1], name="w"), cp.Variable(name="b")
     r = y - X @ w - b
@@ -45,8 +40,6 @@ def primal(d: Data) -> cp.Problem:
 
 
 def _dual(d: Data, least: float) -> cp.Problem:
-    import cvxpy as cp
-
     y, m = d["y"], len(d["y"])
     a = cp.Variable(m, name="a")
     prices = d["X"].T @ a
