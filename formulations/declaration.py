@@ -41,7 +41,7 @@ class Declaration:
     """
 
     declared: Any
-    """The problem that it was declared for."""
+    """The declared problem."""
     objective: Any
     """The objective of the equation, `cp.Minimize` or `cp.Maximize`."""
     constraints: dict[str, Any]

@@ -58,19 +58,19 @@ class Formulation:
         From values of its variables, and data, to the family's point: a canonical point, or
         values of the definition's variables by name.
     from_canonical : callable or None
-        The way back. What the equation itself defines by other variables is left out.
+        The inverse map. Unknowns that the equation defines by others are left out.
     printed : callable or None
         From values of its variables and parameters, and data, to the formula's value, where
         that is not the value of the cvxpy problem.
     reading : Reading
-        How the floats of the compiled problem are read.
+        Reading of the floats of the compiled problem.
     prove : callable or None
         From data and seconds to a proven interval of the definition's optimum, on the family's
         scale and for every reading of the floats; or to None, where rational arithmetic proves
         the optimum. An error of this function is an error of the proof.
     edition : int
-        How often its id has been entered: what is known of one edition is not true of the next,
-        as of a cell that is run again.
+        Number of times that its id has been entered. Results of one edition do not hold for the
+        next, as where a cell of a notebook is run again.
     """
 
     id: str
@@ -239,7 +239,7 @@ def constraint_names(problem: cp.Problem) -> list[str]:
 
 
 def _violation(constraint: cp.Constraint) -> Any:
-    """Return lhs - rhs of lhs <= rhs, which is negative where the constraint is met strictly, and |lhs - rhs| of an equation."""
+    """Return lhs - rhs of lhs <= rhs, below 0 where it is met strictly, and |lhs - rhs| of an equation."""
     return constraint.expr.value if isinstance(constraint, cp.constraints.Inequality) else constraint.violation()
 
 

@@ -59,12 +59,38 @@ All other parameters multiply the slacks or the norm. At 0 one of these would va
 
 
 def minimize(objective: Any, /, **constraints: Any) -> cp.Problem:
-    """State min objective s.t. constraints, by their names; one that is None is left out."""
+    """State min objective s.t. constraints, by their names; one that is None is left out.
+
+    Parameters
+    ----------
+    objective : cvxpy.Expression
+        The objective.
+    **constraints : cvxpy.Constraint or None
+        Constraints, by the names under which their multipliers are found.
+
+    Raises
+    ------
+    ValueError
+        If a constraint has no variable, so that it is true or false.
+    """
     return cp.Problem(cp.Minimize(objective), _labelled(constraints))
 
 
 def maximize(objective: Any, /, **constraints: Any) -> cp.Problem:
-    """State max objective s.t. constraints, by their names; one that is None is left out."""
+    """State max objective s.t. constraints, by their names; one that is None is left out.
+
+    Parameters
+    ----------
+    objective : cvxpy.Expression
+        The objective.
+    **constraints : cvxpy.Constraint or None
+        Constraints, by the names under which their multipliers are found.
+
+    Raises
+    ------
+    ValueError
+        If a constraint has no variable, so that it is true or false.
+    """
     return cp.Problem(cp.Maximize(objective), _labelled(constraints))
 
 
@@ -148,17 +174,17 @@ class Symbols:
 
     @property
     def hard(self) -> NDArray[np.bool_]:
-        """(p,) which rows have an infinite weight."""
+        """(p,) True for rows of infinite weight."""
         return self.problem.hard
 
     @property
     def soft(self) -> NDArray[np.bool_]:
-        """(p,) which rows have a finite weight."""
+        """(p,) True for rows of finite weight."""
         return ~self.problem.hard
 
     @property
     def unweighted(self) -> NDArray[np.bool_]:
-        """(p,) which rows have weight 0."""
+        """(p,) True for rows of weight 0."""
         return np.asarray(self.problem.unit_weights == 0)
 
     @property
@@ -188,7 +214,7 @@ class Symbols:
         return changed
 
     def at_parameters(self, parameters: Mapping[str, Any]) -> Symbols:
-        """Return the symbols at the cost that a parameter states, or unchanged where none does."""
+        """Return the symbols at the cost of a parameter, by its name, or unchanged without one."""
         if self.cost is None or self.cost[0] not in parameters:
             return self
         name, to_C = self.cost
@@ -199,7 +225,15 @@ class Symbols:
         return xi[self.hard] == 0 if self.hard.any() else None
 
     def let(self, name: str, expression: Any) -> Any:
-        """Add an unknown that is defined ("where g = K beta"); as printed, return the expression."""
+        """Define an unknown, as in "where g = K beta"; as printed, return the expression.
+
+        Parameters
+        ----------
+        name : str
+            Name of the unknown and of the constraint that defines it.
+        expression : cvxpy.Expression
+            Affine expression of other unknowns.
+        """
         self.definitions[name] = expression
         if self.as_printed:
             return expression
@@ -208,7 +242,17 @@ class Symbols:
         return unknown
 
     def point(self, w: Any, b: Any = 0.0, alpha: Any = None) -> Point:
-        """Return the canonical point of f = w.features."""
+        """Return the canonical point of f = w.features.
+
+        Parameters
+        ----------
+        w : ndarray
+            (q,) coefficients of the features X.
+        b : float
+            The bias, with the sign of f + b.
+        alpha : ndarray or None
+            (p,) multipliers of the rows.
+        """
         return self.margin_problem.point_of_w(w, float(b), alpha)
 
 
@@ -270,6 +314,14 @@ class DeclarationValues(Mapping[str, Any]):
         return len(self._values)
 
     def multiplier(self, constraint: str, factor: Any = 1.0) -> Any:
-        """Return a constraint's multiplier, as cvxpy signs it, times a factor; None without one."""
+        """Return a constraint's multiplier, as cvxpy signs it, times a factor; None without one.
+
+        Parameters
+        ----------
+        constraint : str
+            Name of the constraint.
+        factor : float
+            From the multiplier's scale to that of alpha.
+        """
         found = self._multiplier(constraint)
         return None if found is None else found * factor

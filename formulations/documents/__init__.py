@@ -1,4 +1,4 @@
-"""The printed problems, one file a document, in the order of print; look-alikes in `controls`."""
+"""The printed problems, one file a document, in the order of print; negative controls in `controls`."""
 
 from equimargin.formulations.documents import controls, encyclopedia, kuo, yu_kim, zapien  # each enters its formulations
 

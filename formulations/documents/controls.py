@@ -1,4 +1,4 @@
-"""Look-alikes of printed problems, which are declared to show that they differ.
+"""Negative controls: problems that resemble a printed one, and are declared to show that they differ.
 
 Each is entered in the family that it resembles, as a control: the referee must find
 that it disagrees there. The counterexamples are in `links`.

@@ -17,7 +17,7 @@ WITH_BIAS: dict[str, Any] = {
     "to_canonical": lambda v, d: d.point(v["w"], -v["b"], v.multiplier("margin")),
     "from_canonical": lambda at, d: {"w": at.w, "b": -at.b, "xi": at.xi},
 }
-"""Of variables w, b and xi where F(x) = w.x - b: that b is minus the canonical one."""
+"""Of variables w, b and xi with F(x) = w.x - b, where b is minus the canonical one."""
 MULTIPLIERS: dict[str, Any] = {
     "carries": "multipliers",
     "to_canonical": lambda v, d: Point(alpha=v["alpha"]),

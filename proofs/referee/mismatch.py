@@ -1,4 +1,4 @@
-"""How far an answer is from the printed formula of what it answers, and what a verified ray says, on the family's scale."""
+"""The distance of an answer from the printed formula, and the claim of a verified ray, on the family's scale."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from equimargin.solvers.solution import Status
 
 
 def claim_of_ray(answer: Answer, ray: Ray) -> Claim:
-    """What a verified ray says: a minimum is -inf where it is unbounded and inf where it is infeasible, a maximum the other way round."""
+    """Return the claim of a verified ray: an unbounded minimum is -inf, an infeasible one inf, and a maximum the opposite."""
     minimised = answer.declaration.objective.NAME == "minimize"
     value = answer.on_family_scale(np.inf if minimised == (answer.status is Status.INFEASIBLE) else -np.inf)
     return Claim(value, reach=_moved(answer.on_family_scale, 0.0, ray.reach), infeasible=value == np.inf)
@@ -61,7 +61,7 @@ def spread(answer: Answer, by: float) -> float:
 
 
 def _moved(mapping: Callable[[float], float], at: float, by: float) -> float:
-    """How far the mapped value moves when the value moves by `by`, either way."""
+    """Return the largest change of the mapped value where the value changes by `by`, up or down."""
     if not np.isfinite(by):
         return np.inf
     return max(abs(mapping(at + by) - mapping(at)), abs(mapping(at - by) - mapping(at)))

@@ -92,7 +92,7 @@ class WeakDuality(Bounds):
 
 
 def _blur(problem: Problem) -> float:
-    """By how much the margins of hard rows at the best f may be off in floats and in the declared features, over the optimum v.
+    """Return the error of margins of hard rows at the best f, by floats and declared features, over the optimum v.
 
     What is declared has L L' for K, which leaves out small eigenvalues, and floats. That moves a margin by |a'(K - L L') beta|, where a
     row a and beta = A'alpha are at most sqrt(2) and sqrt(2) 1'alpha long, and 1'alpha = 2 v. While this is below 1, hard rows that can be
@@ -126,7 +126,7 @@ def _sizes(problem: Problem, answer: Answer, raw: Raw, reading: Reading, complet
 
 
 def _unrolled(answer: Answer, raw: Raw, reading: Reading) -> float:
-    """How far the declared objective at the variables is from the backend's own objective at its x; inf where there is no x.
+    """Return the distance of the declared objective from the backend's own at its x; inf without an x.
 
     cvxpy replaces terms by unknowns of its own: for example it adds y with y = R alpha, and minimises 1/2 |y|^2 / C. Where 1 / C is large,
     an x that meets this equation to the backend's last digit can be right in y and wrong in alpha.
@@ -138,7 +138,7 @@ def _unrolled(answer: Answer, raw: Raw, reading: Reading) -> float:
 
 
 def _judged_point(problem: Problem, declared: Problem, point: CanonicalPoint) -> CanonicalPoint:
-    """The point in the terms of the problem that it is judged by: a look-alike may be declared for another kind of problem."""
+    """Return the point in the terms of the family's problem: a control may be declared for another kind."""
     if problem.kind == declared.kind:
         return point
     return problem.point(declared.function(point).beta, point.multipliers)
@@ -152,7 +152,7 @@ def _lp_multiplier_side(problem: Problem, answer: Answer) -> Side | None:
 
 
 def _unreachable(problem: Problem, claimed: float, proven: float) -> bool:
-    """Whether the claim on a hard family and the proven lower bound are both so large that the family counts as infeasible."""
+    """Return True if claim and lower bound of a hard family are so large that it counts as infeasible."""
     if not np.isinf(problem.group_costs).any():
         return False
     return all(bound * problem.gram.mean_diagonal >= UNREACHABLE_NORM * problem.p for bound in (claimed, proven))

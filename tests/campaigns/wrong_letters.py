@@ -6,8 +6,9 @@
 A declaration is the only place in which its equation is written, so that nothing in the same file contradicts a misprint. What does are
 the other formulations of its family, the solvers and the proven interval. Each change is tried on several small problems, on all of which
 the right form agrees. It is noticed where the verdict on one of them is DISAGREES, or the problem is refused: it is not convex, or lacks a
-part that the map to a point asks for. A change that is not noticed makes the same problem, by a reason in THE_SAME, or is a failure: exit
-status 1. The maps to and from canonical points are not changed here; `make mutants` has wrong ones.
+part that is needed by the map to a point. A change that is not noticed makes the same problem, by a reason in THE_SAME, or is a failure:
+exit status 1. Every form is written in full in its own function, because only the letters of that function are changed. The maps to and
+from canonical points are not changed here; `make mutants` has wrong ones.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def with_a_hard_row(problem: Problem) -> Problem:
 
 
 def answers(problem: Problem, without: str) -> list[Evidence]:
-    """What the other formulations and the solvers of a problem say."""
+    """Return the evidence of the other formulations and the solvers of a problem."""
     others = [e for e in REGISTRY.values() if not e.control and e.id != without and e.refusal(problem) is None]
     solvers = [solver for solver in SOLVERS.values() if solver.takes(problem.family) and solver.refusal(problem) is None]
     declared = [examine(problem, solve_declaration(entry.declaration(problem))) for entry in others]
@@ -133,7 +134,7 @@ def answers(problem: Problem, without: str) -> list[Evidence]:
 
 
 def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[Evidence]]]) -> str:
-    """How a change is noticed; empty where it is not."""
+    """Return the way in which a change is noticed; empty where it is not."""
     changed = replace(entry, stated=kept(change.function))
     for problem, honest in known:
         try:
@@ -142,7 +143,7 @@ def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[
             if "rules of convex programs" not in str(reason):
                 raise
             return "refused as not convex"
-        except KeyError:  # an unknown, or the multiplier of a constraint, that the map to a point asks for
+        except KeyError:  # an unknown or a multiplier that is needed by the map to a point
             return "refused, a part is missing"
         if judge(entry.family, [*honest, evidence], problem.scale).judgements[-1].agreement is Agreement.DISAGREES:
             return "disagrees"
