@@ -22,6 +22,7 @@ from equimargin.formulations.problem.construct import (
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import OneNormPoint, Point
+from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.reduced_graph import reduced_preferences, reduction_factor
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.source import DOCUMENTS, Source
@@ -43,6 +44,7 @@ __all__ = [
     "Point",
     "Printed",
     "Problem",
+    "ProgramProblem",
     "Refusal",
     "Source",
     "Symbols",

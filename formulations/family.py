@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast, overload
 
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.declaration import Printed, unchanged
 from equimargin.formulations.formulation import REGISTRY, Formulation
 from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.problem.base import AnyProblem
+from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.programs.reading import READINGS, Reading
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.source import Source
@@ -20,7 +21,7 @@ from equimargin.formulations.user_functions import Quit, kept
 F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=AnyProblem)
 FAMILIES: dict[str, Family[Any]] = {}
-"""All families, by their ids."""
+"""All families that have a formulation, by their ids."""
 EDITIONS: Counter[str] = Counter()
 """The number of times that a formulation of each id has been entered."""
 
@@ -35,7 +36,8 @@ class Family(Generic[P]):
     source : Source
         Where the family is printed; by default its own id.
     problem : callable
-        From data to a problem of the family.
+        From data to a canonical problem of the family; by default a `ProgramProblem`, which
+        keeps its data alone.
     data : strategy or callable
         A hypothesis strategy of whatever its functions take, or a function that makes one, so that
         hypothesis is imported only where data are drawn: in tests, and from the command line.
@@ -49,19 +51,35 @@ class Family(Generic[P]):
         How floats of the compiled problems are read: "fractions" takes one within 4 ulp of a
         simple fraction for that fraction, so that 1 / (nu m) is what it says; "exact" takes
         every float as the dyadic number that it is.
+
+    Attributes
+    ----------
     module : str
-        Module whose import enters the family.
+        Module of its first formulation, whose import enters the family; empty without one.
+    when_replaced : list of callable
+        Called when a family of the same id takes its place, because its module is loaded again
+        or the cell of a notebook is run again.
 
     Raises
     ------
     ValueError
-        If the id is another family's or has other characters than letters, digits, _, - and
-        dots, or the reading is unknown.
+        If the id has other characters than letters, digits, _, - and dots, or the reading is
+        unknown.
     """
 
-    is_canonical: ClassVar[bool] = True
-    """True if the problems have canonical points: every formulation then says how its variables become one."""
+    @overload
+    def __init__(
+        self: Family[ProgramProblem],
+        id: str,
+        source: Source | None = None,
+        *,
+        data: Any = None,
+        check: Callable[[Any], None] | None = None,
+        load: Callable[[str], Any] | None = None,
+        reading: Reading = "fractions",
+    ) -> None: ...
 
+    @overload
     def __init__(
         self,
         id: str,
@@ -72,20 +90,31 @@ class Family(Generic[P]):
         check: Callable[[Any], None] | None = None,
         load: Callable[[str], Any] | None = None,
         reading: Reading = "fractions",
-        module: str,
+    ) -> None: ...
+
+    def __init__(
+        self,
+        id: str,
+        source: Source | None = None,
+        *,
+        problem: Callable[[Any], P] | None = None,
+        data: Any = None,
+        check: Callable[[Any], None] | None = None,
+        load: Callable[[str], Any] | None = None,
+        reading: Reading = "fractions",
     ) -> None:
         check_name(id)
         if reading not in READINGS:
             raise ValueError(f"unknown reading {reading!r}; known: {', '.join(READINGS)}")
-        known = {entry.family: entry.module for entry in REGISTRY.values()} | {id: family.module for id, family in FAMILIES.items()}
-        if known.get(id, module) != module:
-            raise ValueError(f"a family {id!r} is entered already, by {known[id]}; take another id")
-        for name in [name for name, entry in REGISTRY.items() if (entry.family, entry.module) == (id, module)]:
-            del REGISTRY[name]  # the module is loaded again, or the cell of a notebook is run again
         self.id, self.source, self.problem, self.reading = id, source or Source(id, ""), problem, reading
-        self.module: str = module
         self.data, self.check, self.load = data, check and kept(check), load and kept(load)
-        FAMILIES[id] = self
+        self.module = ""
+        self.when_replaced: list[Callable[[], object]] = []
+
+    @property
+    def is_canonical(self) -> bool:
+        """True if the problems have canonical points: every formulation then says how its variables become one."""
+        return self.problem is not None
 
     def __call__(self, data: Any) -> P:
         """Return the problem of the family at these data.
@@ -100,7 +129,8 @@ class Family(Generic[P]):
                 self.check(data)
             except (ValueError, Quit) as reason:
                 raise ValueError(f"data of {self.id}: {reason}") from None
-        return self.problem(data)
+        made: Any = ProgramProblem(self.id, data, self.module) if self.problem is None else self.problem(data)
+        return cast(P, made)
 
     def __repr__(self) -> str:
         """Show the id and the formulations."""
@@ -141,7 +171,8 @@ class Family(Generic[P]):
         Raises
         ------
         ValueError
-            If the id is entered already or has other characters, or the first formulation is a control.
+            If the id, or that of the family, is entered already by another module; the id has
+            other characters; or the first formulation is a control.
         """
         check_name(name)
         id = id or f"{self.id}.{name}"
@@ -153,17 +184,20 @@ class Family(Generic[P]):
             )
 
         def enter(function: F) -> F:
+            stated = kept(function)
+            if FAMILIES.get(self.id) is not self:
+                if control:
+                    raise ValueError(f"{id!r} is the first formulation of its family, its definition, and that cannot be wrong on purpose")
+                self._enter(stated.__module__)
             if id in REGISTRY:
                 raise ValueError(f"{id!r} is entered already, by {REGISTRY[id].module}; take another name, or `del REGISTRY[{id!r}]` first")
-            if control and not any(entry.family == self.id for entry in REGISTRY.values()):
-                raise ValueError(f"{id!r} is the first formulation of its family, its definition, and that cannot be wrong on purpose")
             EDITIONS[id] += 1
             REGISTRY[id] = Formulation(
                 id,
                 name,
                 self.id,
                 sources or (self.source,),
-                kept(function),
+                stated,
                 latex,
                 carries,
                 control,
@@ -180,6 +214,24 @@ class Family(Generic[P]):
             return function
 
         return enter
+
+    def _enter(self, module: str) -> None:
+        """Enter the family with its first formulation, in the place of one that the same module entered before."""
+        before = FAMILIES.get(self.id)
+        if before is not None and before.module != module:
+            raise ValueError(f"a family {self.id!r} is entered already, by {before.module}; take another id")
+        if before is not None:
+            for name in [name for name, entry in REGISTRY.items() if (entry.family, entry.module) == (self.id, module)]:
+                del REGISTRY[name]
+            for forget in before.when_replaced:
+                forget()
+        self.module = module
+        FAMILIES[self.id] = self
+
+
+def program_families() -> dict[str, Family[ProgramProblem]]:
+    """Return the families of which nothing but the data is known, by their ids."""
+    return {id: family for id, family in FAMILIES.items() if not family.is_canonical}
 
 
 def check_name(name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import cleandoc
 from threading import Lock
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from equimargin.formulations.declaration import Declaration, Printed, unchanged
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
-from equimargin.formulations.programs.reading import Reading
+from equimargin.formulations.programs import Program, Reading, program_of
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import DeclarationValues, Symbols, cp
@@ -152,6 +152,26 @@ class Formulation:
         if not (isinstance(data, Symbols) and data.as_printed) and not problem.is_dcp():
             raise ValueError(f"{self.id} is not written by cvxpy's rules of convex programs (DCP), so that no optimum can be claimed")
         return problem
+
+    def program(self, data: Any) -> Program:
+        """Return the program in rational numbers at these data, in which every variable has columns.
+
+        cvxpy compiles a variable with an attribute, such as nonneg=True, to another one. It is
+        then given a copy, which keeps its columns.
+
+        Raises
+        ------
+        ValueError
+            As `problem_of`, or if it is no quadratic, linear or second-order cone program.
+        """
+        problem = self.problem_of(data)
+        program = program_of(problem, self.reading)
+        hidden = [variable for variable in problem.variables() if variable.name() not in program.columns]
+        if not hidden:
+            return program
+        copies = [(cp.Variable(variable.shape, name=f"copy of {variable.name()}"), variable) for variable in hidden]
+        program = program_of(cp.Problem(problem.objective, [*problem.constraints, *(a == b for a, b in copies)]), self.reading)
+        return replace(program, columns={name.removeprefix("copy of "): columns for name, columns in program.columns.items()})
 
     def declaration(self, problem: AnyProblem) -> Declaration:
         """Declare a problem of the family.

@@ -10,30 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.lazy_cvxpy import cp
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import Tube
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-else:
-
-    class _ImportedAtFirstUse:
-        """cvxpy, whose import takes a second: ids, sources and LaTeX of formulations are known without it."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(import_module("cvxpy"), name)
-
-    cp = _ImportedAtFirstUse()
-
 
 __all__ = ["COSTS", "HARD_AT_0", "DeclarationValues", "KernelMatrix", "Symbols", "cp", "maximize", "minimize", "reciprocal"]
 

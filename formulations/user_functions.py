@@ -77,13 +77,16 @@ def kept(function: Callable[..., T]) -> Callable[..., T]:
         With the names and the docstring of the function.
     """
 
-    named: Any = function
-    while isinstance(named, partial):  # a partial has neither a name nor a docstring
-        named = named.func
-
-    @wraps(named)
+    @wraps(innermost(function))
     def called(*places: Any, **keywords: Any) -> T:
         with kept_from_quitting():
             return function(*places, **keywords)
 
     return called
+
+
+def innermost(function: Callable[..., Any]) -> Any:
+    """Return the function of which a partial is made, which has its name and its docstring; any other function as it is."""
+    while isinstance(function, partial):
+        function = function.func
+    return function

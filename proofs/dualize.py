@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from equimargin.formulations.declaration import Declaration
 from equimargin.formulations.formulation import declare
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.solvers.backends.standard_form import standard_form
+from equimargin.formulations.programs.standard_form import standard_form
 
 Rational = NDArray[Any]
 """An array of Fractions."""
@@ -178,7 +178,7 @@ def canonical(declaration: Declaration) -> Program:
     ------
     ValueError : bounds that are no constraints, or cones with a constant.
     """
-    form, columns = standard_form(declaration)
+    form, columns = standard_form(declaration.problem, declaration.variables)
     n = len(form.q)
     if np.isfinite(form.lower).any() or np.isfinite(form.upper).any():
         raise ValueError("bounds that a variable brings with it are not dualised: declare them as constraints")

@@ -15,12 +15,13 @@ from fractions import Fraction
 from math import inf
 from typing import Any
 
+from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs import checker
 from equimargin.proofs.certificate import write
 from equimargin.proofs.enclosure.interval import Enclosure
-from equimargin.proofs.families.problem import OwnProblem
+from equimargin.proofs.program import optimum
 from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, Unbounded
 
 Numbers = Sequence[Fraction]
@@ -77,7 +78,7 @@ def certify_program(program: Program, answer: Optimum | Infeasible | Unbounded |
     write(program_certificate(program, answer), path)
 
 
-def certificate_of_definition(problem: OwnProblem) -> dict[str, Any]:
+def certificate_of_definition(problem: ProgramProblem) -> dict[str, Any]:
     """The certificate of an own problem: of its definition at its data, as a program whose objective is minimised.
 
     Parameters
@@ -90,7 +91,7 @@ def certificate_of_definition(problem: OwnProblem) -> dict[str, Any]:
     ValueError : a definition that is no program, or as in `program_certificate`.
     """
     try:
-        program, known = problem.program(problem.definition.id), problem.optimum()
+        program, known = problem.program(problem.definition.id), optimum(problem)
     except Exception as failure:  # a function of somebody else's may fail in any way
         raise ValueError(f"its definition cannot be certified: {type(failure).__name__}: {failure}") from failure
     if known.proof is None and known.is_known:

@@ -2,13 +2,15 @@
 
 A solver is a function of a problem, limits and a start, under `@solver`:
 
-    @solver("mine", algorithm="...", families=("svm.soft",), needs=Needs(MarginProblem, convex=True))
+    @solver("mine", "svm.soft", algorithm="...", needs=Needs(MarginProblem, convex=True))
     def mine(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution: ...
 
 It may leave the start, or the limits too, out of its parameters. In place of a Solution
 it may return any point that `complete` takes: w of a linear kernel, (w, b), a mapping
 of parts such as {"f": f, "b": b}, or a Point. What that point proves then says how the
-run ended.
+run ended. Of a `ProgramProblem` it returns a value of the family; or values of variables of the
+definition, by name; or the name of another formulation and values of its variables. Variables
+that it leaves out are optimised.
 
 The project's own solvers are entered in the same way. Importing all their modules takes
 some 20 ms. A module is therefore imported when its solver is first looked up;
@@ -20,23 +22,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
-from inspect import Parameter, signature
+from inspect import Parameter, cleandoc, signature
 from typing import Any, Generic, Protocol, TypeVar, overload, runtime_checkable
 
 import numpy as np
 
+from equimargin.formulations.family import Family, check_name
 from equimargin.formulations.formulation import REGISTRY
 from equimargin.formulations.numeric.arguments import did_you_mean, shown
 from equimargin.formulations.numeric.jit import seconds_at_work, seconds_to_compile
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
+from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.refusal import Refusal
-from equimargin.formulations.user_functions import kept_from_quitting
+from equimargin.formulations.user_functions import innermost, kept, kept_from_quitting
 from equimargin.solvers.exact_limits import refusal as exact_refusal
 from equimargin.solvers.needs import Needs, P
+from equimargin.solvers.program_solution import solved
 from equimargin.solvers.solution import (
     AnySolution,
     Callback,
@@ -47,6 +52,13 @@ from equimargin.solvers.solution import (
     finished,
 )
 
+DEFAULT_ACCURACY = 1e-6
+"""Accuracy that a solver admits where it says none, relative to the optimum."""
+LEAST_ACCURATE = 1e-3
+"""Largest accuracy that a solver may admit, relative to the optimum: the referee takes less
+accurate answers for failed ones."""
+ANY_DATA = Needs(ProgramProblem)
+"""What a solver needs that takes every problem of its families, of which nothing but the data is known."""
 SHORTEST_LIMIT = 1e-3
 """Shortest time limit of a solver after another one, in seconds."""
 Run = TypeVar("Run", bound=Callable[..., Any])
@@ -105,11 +117,13 @@ class Entry(Generic[P]):
     first: Callable[[P], bool]
     kernel: Callable[..., Any] | None = None
     library: str = ""
+    accuracy: float = DEFAULT_ACCURACY
+    libraries: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
         """The module whose import enters the solver."""
-        return self.function.__module__
+        return str(innermost(self.function).__module__)
 
     def takes(self, family: str) -> bool:
         """Whether problems of this family are what the solver is for."""
@@ -158,11 +172,16 @@ class Entry(Generic[P]):
 
         if not isinstance(problem, self.needs.shape):
             raise ValueError(f"{self.name} does not take this {problem.family} problem: {self.refusal(problem)}")
+        for module in self.libraries:
+            import_module(module)
+        given = (problem, limits, warm_start)[: self._arguments]
+        if isinstance(problem, ProgramProblem):
+            return solved(problem, self.name, lambda: kept(self.function)(*given), self.accuracy, limits.time_limit)
         started = time.perf_counter()
-        answer = self.function(*(problem, limits, warm_start)[: self._arguments])
+        answer = self.function(*given)
         if isinstance(answer, AnySolution):
             return answer
-        assert isinstance(problem, Problem), "solvers of families that somebody brings hand back solutions of their own"
+        assert isinstance(problem, Problem)
         return finished(problem, self.name, answer, limits, time.perf_counter() - started)
 
 
@@ -197,6 +216,10 @@ class Solvers(Mapping[str, Entry[Any]]):
 
     def __delitem__(self, name: str) -> None:
         del self._known[name]
+
+    def forget(self, name: str) -> None:
+        """Remove a solver, if it is there."""
+        self._known.pop(name, None)
 
     def enter(self, entry: Entry[Any]) -> None:
         """Add a solver. One whose module is loaded again, or that is defined again in a notebook, takes the place of itself.
@@ -234,42 +257,68 @@ SOLVERS = Solvers(
 
 def solver(
     name: str,
-    *,
-    algorithm: str,
-    families: Sequence[str],
-    needs: Needs[P],
-    reference: bool = False,
-    first: Callable[[P], bool] = lambda problem: False,
+    *families: str | Family[Any],
+    algorithm: str = "",
+    needs: Needs[Any] = ANY_DATA,
+    reference: bool | None = None,
+    first: Callable[[Any], bool] = lambda problem: False,
     kernel: Callable[..., Any] | None = None,
     library: str = "",
+    accuracy: float = DEFAULT_ACCURACY,
+    libraries: tuple[str, ...] = (),
 ) -> Callable[[Run], Run]:
     """Enter a solving function among SOLVERS under a name.
 
     Parameters
     ----------
-    name : of no other solver.  algorithm : its method, in a clause.
-    families : the families that it is for, whose problems `compare` puts it to; "svr"
-        names all families of that kind.
-    needs : what it needs of a problem, its shape above all: the function gets problems
-        of that class, and none that the needs refuse.
-    reference : whether it is there to be compared with, so that "auto" never chooses it.
-    first : for which problems of its shape "auto" asks it before the others.
-    kernel : the compiled function that only this solver uses, where it takes seconds to compile.
-    library : whose code solves the problem, by the backend's name where it is one;
-        empty where that is the solver's own.
+    name : str
+        Name of no other solver; of one of a single family by custom FAMILY.NAME.
+    *families : str or Family
+        The families whose problems `compare` puts to it; "svr" names all families of that kind.
+    algorithm : str
+        Its method, in a clause; by default the first line of the function's docstring.
+    needs : Needs
+        What it needs of a problem, its shape above all: the function gets problems of that class,
+        and none that the needs refuse. By default any problem of a family of which nothing but
+        the data is known.
+    reference : bool or None
+        True if "auto" never chooses it, because it is there to be compared with; by default where
+        it takes problems of which nothing but the data is known.
+    first : callable
+        True for a problem of its shape that "auto" puts to it before the others.
+    kernel : callable or None
+        Compiled function that only this solver uses, where it takes seconds to compile.
+    library : str
+        Whose code solves the problem, by the backend's name where it is one; empty where that is
+        the solver's own.
+    accuracy : float
+        What it admits, relative to the optimum, of a problem of which nothing but the data is
+        known: above 0, at most 1e-3.
+    libraries : tuple of str
+        Modules that the function itself imports: they are imported before its clock starts.
 
     Raises
     ------
-    ValueError : a name that is registered already, families that are no names, needs
-        that are no `Needs`.
+    ValueError
+        If the name is another solver's or has other characters, a family is none, the needs are
+        no `Needs`, or the accuracy is not above 0 and at most 1e-3.
     """
-    if isinstance(families, str) or not all(isinstance(family, str) for family in families):
-        raise ValueError(f"{name}: families must be names of families, such as ('svm.soft',), not {shown(families)}")
+    check_name(name)
+    if not families or not all(isinstance(family, str | Family) for family in families):
+        raise ValueError(f"{name}: name the families that it is for, as in @solver({name!r}, 'svm.soft'), not {shown(families)}")
     if not isinstance(needs, Needs):
         raise ValueError(f"{name}: needs must be what the solver needs of a problem, such as Needs(MarginProblem), not {shown(needs)}")
+    if not 0 < accuracy <= LEAST_ACCURATE:
+        raise ValueError(f"the accuracy of {name} is {accuracy}: it must be above 0 and at most {LEAST_ACCURATE}")
+    ids = tuple(family if isinstance(family, str) else family.id for family in families)
+    reference = issubclass(needs.shape, ProgramProblem) if reference is None else reference
 
     def enter(function: Run) -> Run:
-        SOLVERS.enter(Entry(name, function, algorithm, tuple(families), needs, reference, first, kernel, library))
+        said = algorithm or cleandoc(innermost(function).__doc__ or "").partition("\n")[0]
+        SOLVERS.enter(Entry(name, function, said, ids, needs, reference, first, kernel, library, accuracy, libraries))
+        for family in families:
+            if isinstance(family, Family):
+                family.when_replaced.append(partial(SOLVERS.forget, name))
         return function
 
     return enter

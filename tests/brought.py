@@ -8,7 +8,7 @@ import cvxpy as cp
 import numpy as np
 from hypothesis import strategies as st
 
-from equimargin.own import Printed, Source, family
+from equimargin.own import Family, Printed, ProgramProblem, Source, solver
 
 
 @st.composite
@@ -19,7 +19,7 @@ def points(draw: st.DrawFn) -> dict[str, Any]:
     return {"X": X, "nu": draw(st.sampled_from([0.5, 0.25, 1.0]))}
 
 
-ocsvm = family("test.ocsvm", points(), Source("Schölkopf 2001", "(5)-(6)", "Schölkopf et al., Estimating the Support (2001)"))
+ocsvm = Family("test.ocsvm", Source("Schölkopf 2001", "(5)-(6)", "Schölkopf et al., Estimating the Support (2001)"), data=points())
 
 
 @ocsvm.formulation(
@@ -70,9 +70,10 @@ def dual_without_m(d: dict[str, Any]) -> Any:
     return cp.Problem(cp.Maximize(-cp.sum_squares(X.T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= 1 / nu])
 
 
-@ocsvm.solver("libsvm", accuracy=1e-6)
-def libsvm(d: dict[str, Any]) -> Any:
+@solver("test.ocsvm.libsvm", ocsvm, accuracy=1e-6)
+def libsvm(problem: ProgramProblem) -> Any:
     """LIBSVM's one-class SVM, whose multipliers are nu m times those of the dual."""
+    d = problem.data
     from sklearn.svm import OneClassSVM
 
     X, nu = d["X"], d["nu"]
@@ -82,7 +83,7 @@ def libsvm(d: dict[str, Any]) -> Any:
     return "dual", {"a": a}
 
 
-nothing = family("test.nothing")
+nothing = Family("test.nothing")
 
 
 @nothing.formulation("primal")
@@ -99,7 +100,7 @@ def its_dual(d: Any) -> Any:
     return cp.Problem(cp.Maximize(u), [u - v == 1, u >= 0, v >= 0])
 
 
-bottomless = family("test.bottomless")
+bottomless = Family("test.bottomless")
 
 
 @bottomless.formulation("primal")

@@ -10,7 +10,7 @@ import cvxpy as cp
 import numpy as np
 from hypothesis import strategies as st
 
-from equimargin.solvers.backends import program_of
+from equimargin.formulations.programs import program_of
 from equimargin.solvers.exact.program import Optimum, program_optimum
 from equimargin.testing import classification_data, regression_data
 

@@ -17,7 +17,7 @@ import warnings
 import cvxpy as cp
 import numpy as np
 
-from equimargin.solvers.backends import program_of
+from equimargin.formulations.programs import program_of
 from equimargin.solvers.exact.program import Optimum, program_optimum
 
 

@@ -16,10 +16,10 @@ import numpy as np
 from sklearn.isotonic import isotonic_regression
 
 from equimargin import compare
-from equimargin.own import Source, family
+from equimargin.own import Family, ProgramProblem, Source, optimum, solver
 
 book = Source("Barlow 1972", "chapter 1", "Barlow et al., Statistical Inference under Order Restrictions (1972)")
-isotonic = family("isotonic", source=book)
+isotonic = Family("isotonic", book)
 
 
 @isotonic.formulation("primal")
@@ -45,9 +45,10 @@ def dual_without_sign(data: Mapping[str, Any]) -> cp.Problem:
     return cp.Problem(cp.Maximize(-(D @ data["y"]) @ u - cp.sum_squares(D.T @ u) / 2))
 
 
-@isotonic.solver("pool_adjacent_violators", accuracy=1e-9)
-def pool_adjacent_violators(data: Mapping[str, Any]) -> dict[str, Any]:
+@solver("isotonic.pool_adjacent_violators", isotonic, accuracy=1e-9)
+def pool_adjacent_violators(problem: ProgramProblem) -> dict[str, Any]:
     """scikit-learn's, in linear time."""
+    data = problem.data
     return {"x": isotonic_regression(data["y"])}
 
 
@@ -55,7 +56,7 @@ def pool_adjacent_violators(data: Mapping[str, Any]) -> dict[str, Any]:
 # The numbers are halves and quarters, so that the optimum is a fraction that one can read. Primal and dual have it; the control has not.
 y = np.array([1.0, 0.5, 2.0, 1.25, 1.5, 3.0, 2.5, 2.75, 2.25, 4.0])
 problem = isotonic({"y": y})
-print("the optimum is exactly", problem.optimum())
+print("the optimum is exactly", optimum(problem))
 print(compare(problem, include_controls=True))
 
 # %%

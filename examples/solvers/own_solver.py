@@ -23,10 +23,10 @@ SMALLEST_CURVATURE = 1e-300
 
 
 @solver(
-    "ascent",
-    algorithm="dual coordinate ascent, one row after the other",
-    families=("svm.nobias",),
-    needs=Needs(
+"ascent",
+"svm.nobias",
+algorithm="dual coordinate ascent, one row after the other",
+needs=Needs(
         MarginProblem,
         no_squared_hinge="has no box in its dual",
         no_bias="so that multipliers cannot move one by one",

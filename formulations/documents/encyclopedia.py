@@ -13,7 +13,7 @@ from equimargin.formulations.problem.construct import classification
 from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import Symbols, cp, maximize, minimize
 
-svm_l2 = Family("svm.l2", problem=lambda d: classification(**{"loss": "squared_hinge", **d}), module=__name__)
+svm_l2 = Family("svm.l2", problem=lambda d: classification(**{"loss": "squared_hinge", **d}))
 
 
 @svm_l2.formulation(

@@ -23,10 +23,10 @@ from equimargin.formulations.source import Source
 from equimargin.formulations.subsets import declared_subsets, has_every_subset
 from equimargin.formulations.symbols import DeclarationValues, Symbols, cp, maximize, minimize
 
-nobias = Family("svm.nobias", problem=lambda d: classification(**{"bias": False, **d}), module=__name__)
-nobias_hard = Family("svm.nobias_hard", problem=lambda d: classification(**{"C": np.inf, "bias": False, **d}), module=__name__)
-nobias_l2 = Family("svm.nobias_l2", problem=lambda d: classification(**{"loss": "squared_hinge", "bias": False, **d}), module=__name__)
-rank_l2 = Family("rank.l2", problem=lambda d: ranking(**{"loss": "squared_hinge", **d}), module=__name__)
+nobias = Family("svm.nobias", problem=lambda d: classification(**{"bias": False, **d}))
+nobias_hard = Family("svm.nobias_hard", problem=lambda d: classification(**{"C": np.inf, "bias": False, **d}))
+nobias_l2 = Family("svm.nobias_l2", problem=lambda d: classification(**{"loss": "squared_hinge", "bias": False, **d}))
+rank_l2 = Family("rank.l2", problem=lambda d: ranking(**{"loss": "squared_hinge", **d}))
 
 
 # Section 1, ranking with squared slacks

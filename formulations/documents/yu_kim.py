@@ -26,17 +26,17 @@ from equimargin.formulations.problem.point import OneNormPoint, Point
 from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import DeclarationValues, Symbols, cp, maximize, minimize
 
-svm_hard = Family("svm.hard", problem=lambda d: classification(**{"C": np.inf, **d}), module=__name__)
-svm_soft = Family("svm.soft", problem=lambda d: classification(**d), module=__name__)
-svr_hard = Family("svr.hard", problem=lambda d: regression(**{"C": np.inf, **d}), module=__name__)
-svr_l1 = Family("svr.l1", problem=lambda d: regression(**d), module=__name__)
-svr_l2 = Family("svr.l2", problem=lambda d: regression(**{"loss": "squared_hinge", **d}), module=__name__)
-rank_hard = Family("rank.hard", problem=lambda d: ranking(**{"C": np.inf, **d}), module=__name__)
-rank_l1 = Family("rank.l1", problem=lambda d: ranking(**d), module=__name__)
-rank_onenorm = Family("rank.onenorm", problem=lambda d: one_norm_ranking(**d), module=__name__)
-rvm = Family("rvm", problem=lambda d: ranking_vector_machine(**d), module=__name__)
-svm_onenorm = Family("svm.onenorm", problem=lambda d: one_norm_classification(**d), module=__name__)
-svm_nobias_onenorm = Family("svm.nobias_onenorm", problem=lambda d: one_norm_classification(**{"bias": False, **d}), module=__name__)
+svm_hard = Family("svm.hard", problem=lambda d: classification(**{"C": np.inf, **d}))
+svm_soft = Family("svm.soft", problem=lambda d: classification(**d))
+svr_hard = Family("svr.hard", problem=lambda d: regression(**{"C": np.inf, **d}))
+svr_l1 = Family("svr.l1", problem=lambda d: regression(**d))
+svr_l2 = Family("svr.l2", problem=lambda d: regression(**{"loss": "squared_hinge", **d}))
+rank_hard = Family("rank.hard", problem=lambda d: ranking(**{"C": np.inf, **d}))
+rank_l1 = Family("rank.l1", problem=lambda d: ranking(**d))
+rank_onenorm = Family("rank.onenorm", problem=lambda d: one_norm_ranking(**d))
+rvm = Family("rvm", problem=lambda d: ranking_vector_machine(**d))
+svm_onenorm = Family("svm.onenorm", problem=lambda d: one_norm_classification(**d))
+svm_nobias_onenorm = Family("svm.nobias_onenorm", problem=lambda d: one_norm_classification(**{"bias": False, **d}))
 
 
 # Section 2.1, the hard margin

@@ -29,7 +29,7 @@ Kind = Literal["linear", "quadratic", "conic"]
 
 
 class AnyProblem(ABC):
-    """What comparisons, the referee and the command line ask of a problem: a canonical one, or one of a family that somebody brings."""
+    """What comparisons, the referee and the command line ask of a problem: a canonical one, or one of which nothing but the data is known."""
 
     @property
     @abstractmethod
@@ -45,22 +45,6 @@ class AnyProblem(ABC):
     @abstractmethod
     def convex(self) -> bool:
         """Whether the problem is known to be convex: an optimum is claimed of no other."""
-
-    @property
-    @abstractmethod
-    def scale(self) -> float:
-        """Unit of relative figures where the optimum is almost 0.
-
-        It is the primal value at f = 0, or the sizes of the objective's terms.
-        """
-
-    @property
-    def constant(self) -> float:
-        """Part of the objective that is equal at every feasible point.
-
-        No relative figure is in units of it.
-        """
-        return 0.0
 
     @property
     @abstractmethod
@@ -103,14 +87,6 @@ class AnyProblem(ABC):
         """
         return ""
 
-    @property
-    def doubt(self) -> str:
-        """Reason why statements on its optimum are not proven; empty where they are.
-
-        It is a sentence without its final period.
-        """
-        return ""
-
     def proven_within(self, seconds: float, total: float) -> Self:
         """Return the problem with a limit on proofs that take long.
 
@@ -148,6 +124,11 @@ class CanonicalProblem(AnyProblem):
     @abstractmethod
     def weights(self) -> Array | None:
         """Factors of C, (groups,); None where all are 1."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """Unit of relative figures where the optimum is almost 0: the primal value at f = 0."""
 
     @property
     def has_features(self) -> bool:

@@ -12,6 +12,21 @@ from equimargin.solvers.backends.solve import Answer
 class Bounds(ABC):
     """Bounds of one problem's optimum, proven by answers."""
 
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """Unit of relative figures where the optimum is almost 0."""
+
+    @property
+    def constant(self) -> float:
+        """Part of the objective that is equal at every feasible point, of which no relative figure is in units."""
+        return 0.0
+
+    @property
+    def doubt(self) -> str:
+        """Reason why statements on the optimum are not proven, without a final period; empty where they are."""
+        return ""
+
     @abstractmethod
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
         """Return the evidence of a backend's answer to a declaration."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.proofs.families.problem import OwnProblem
+from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.proofs.referee.bounds import Bounds
 from equimargin.proofs.referee.evidence import Evidence, Run
 from equimargin.proofs.referee.rational_program import RationalProgram
@@ -75,6 +75,6 @@ def bounds_for(problem: Any) -> Bounds:
     """Return the bounds of a problem: weak duality where its shape is canonical, else programs in rational numbers."""
     if isinstance(problem, Problem):
         return WeakDuality(problem)
-    if isinstance(problem, OwnProblem):
+    if isinstance(problem, ProgramProblem):
         return RationalProgram(problem)
     raise TypeError(f"a {type(problem).__name__} is neither a canonical problem nor one of a family's data: no bounds of it can be proven")

@@ -11,15 +11,17 @@ from fractions import Fraction
 
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.problem.point import Point
-from equimargin.proofs.families.optimum import above
-from equimargin.proofs.families.problem import OwnProblem
-from equimargin.proofs.families.solution import OwnSolution
+from equimargin.formulations.program_problem import ProgramProblem
+from equimargin.proofs.program.optimum import ProvenOptimum, above, optimum, stated_rounding
+from equimargin.proofs.program.worth import worth
 from equimargin.proofs.referee.bounds import Bounds
 from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, Run
 from equimargin.proofs.referee.mismatch import claim_of_ray, mismatch
 from equimargin.proofs.referee.rays import ray_of
 from equimargin.proofs.referee.residuals import own_residual
 from equimargin.solvers.backends.solve import Answer
+from equimargin.solvers.program_solution import ProgramSolution
+from equimargin.solvers.solution import Status
 
 
 class RationalProgram(Bounds):
@@ -27,49 +29,79 @@ class RationalProgram(Bounds):
 
     Parameters
     ----------
-    problem : OwnProblem
+    problem : ProgramProblem
         The family's problem, with the true data.
     """
 
-    def __init__(self, problem: OwnProblem) -> None:
+    def __init__(self, problem: ProgramProblem) -> None:
         self.problem = problem
+
+    @property
+    def scale(self) -> float:
+        """A thousandth of the sizes of the definition's terms at its optimum, as in `ProvenOptimum`; 1 where that is not known."""
+        known = self._known
+        return 1.0 if known is None else known.size
+
+    @property
+    def constant(self) -> float:
+        """The constant of the definition, on the family's scale; 0 where that is not known."""
+        known = self._known
+        return 0.0 if known is None else known.constant
+
+    @property
+    def doubt(self) -> str:
+        """That the definition's value map computes in floats, where it does."""
+        known = self._known
+        return "" if known is None else known.doubt
+
+    @property
+    def _known(self) -> ProvenOptimum | None:
+        try:
+            return optimum(self.problem)
+        except Exception:  # a user's function may fail in any way: every answer then says so
+            return None
 
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
         """Return the evidence of a backend's answer to a declaration."""
-        optimum = self.problem.optimum(answer.declaration.id)
-        point = self._proof(optimum.interval, answer.declaration.id)
-        point = replace(point, difference=_difference(optimum.exact, self.problem.optimum().exact))
+        own = optimum(self.problem, answer.declaration.id)
+        point = self._proof(own.interval, answer.declaration.id)
+        point = replace(point, difference=_difference(own.exact, optimum(self.problem).exact))
         if point.difference:
             run = replace(run, reason=f"{run.reason}; not equal: its exact optimum differs from the definition's by {point.difference:.1e}")
         claim = self._claim(answer)
         if claim is None:
             return Evidence(run, point=point)
-        if optimum.is_known:
-            return Evidence(run, claim, point, Accuracy(_distance(claim.value, optimum.interval), 0.0))
+        if own.is_known:
+            return Evidence(run, claim, point, Accuracy(_distance(claim.value, own.interval), 0.0))
         if answer.raw is None:
             return Evidence(run, claim, point)
         return Evidence(run, claim, point, Accuracy(*own_residual(answer.raw.form, answer.raw.x, answer.raw.z)))
 
-    def of_solution(self, run: Run, solution: OwnSolution) -> Evidence:
+    def of_solution(self, run: Run, solution: ProgramSolution) -> Evidence:
         """Return the evidence of a specialised solver's solution."""
-        if solution.worth is None:
+        if solution.status is not Status.OPTIMAL:
             return Evidence(run)
-        proof = self._proof(solution.worth, solution.formulation, solution.rounding)
-        return Evidence(run, Claim(solution.value), proof, Accuracy(solution.accuracy * proof.proven.size, 0.0))
+        try:
+            found = worth(self.problem, solution)
+        except ValueError as wrong:
+            return Evidence(replace(run, status=Status.NUMERICAL_FAILURE, reason=str(wrong)))
+        proof = self._proof(found.interval, solution.formulation, found.rounding)
+        run = replace(run, reason=found.reason)
+        return Evidence(run, Claim(found.interval.upper), proof, Accuracy(solution.accuracy * proof.proven.size, 0.0))
 
     def _proof(self, own: Interval, formulation: str | None, rounding: float = 0.0) -> PointProof:
         """Return the bounds of an answer's own optimum or value, beside those of the definition's.
 
         formulation : of which the answer gives values, by its id; None where it gives none.  rounding : of the numbers of its point.
         """
-        definition = self.problem.optimum().interval
-        return PointProof(Point(), definition, definition, own=own, stated_rounding=self.problem.rounding(formulation) + rounding)
+        definition = optimum(self.problem).interval
+        return PointProof(Point(), definition, definition, own=own, stated_rounding=stated_rounding(self.problem, formulation) + rounding)
 
     def _claim(self, answer: Answer) -> Claim | None:
         """Return a backend's claim on the optimum, by its values or by a verified ray; None where it makes none."""
         ray = ray_of(answer)
         if ray is not None and ray.proves:
-            return replace(claim_of_ray(answer, ray), infeasible=not self.problem.optimum().feasible)
+            return replace(claim_of_ray(answer, ray), infeasible=not optimum(self.problem).feasible)
         if answer.reading is None:
             return None
         printed = self.problem.formulations[answer.declaration.id].printed

@@ -15,8 +15,8 @@ import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.rounding import largest
+from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.solvers.backends.solve import Answer
-from equimargin.solvers.backends.standard_form import StandardForm
 from equimargin.solvers.solution import Status
 
 RAY_TOLERANCE = 1e-6

@@ -8,7 +8,7 @@ import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.rounding import largest
-from equimargin.solvers.backends.standard_form import StandardForm
+from equimargin.formulations.programs.standard_form import StandardForm
 
 
 class Residual(NamedTuple):

@@ -41,6 +41,11 @@ class WeakDuality(Bounds):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
+    @property
+    def scale(self) -> float:
+        """The primal value at f = 0."""
+        return self.problem.scale
+
     @np.errstate(all="ignore")  # what overflows is inaccurate, or no proof
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
         """Return the evidence of a backend's answer to a declaration."""

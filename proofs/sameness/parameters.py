@@ -24,12 +24,12 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs import Reading, read
+from equimargin.formulations.programs.standard_form import REDUCING_ATTRIBUTES
 from equimargin.proofs.sameness.form import Form, Numbers, fraction, rational, zeros
 from equimargin.proofs.sameness.moves import Twin
 from equimargin.proofs.sameness.quotients import DIVIDING, NotANumber, Quotient, divisor
 from equimargin.proofs.sameness.reason import Reason, find_reason
 from equimargin.proofs.sameness.stated import Stated
-from equimargin.solvers.backends.standard_form import REDUCING_ATTRIBUTES
 from equimargin.solvers.exact.program.clock import Clock
 
 LARGEST = 60

@@ -15,15 +15,14 @@ from equimargin.formulations.declaration import unchanged
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.formulation import REGISTRY, Formulation, formulation_data
 from equimargin.formulations.problem.base import AnyProblem
-from equimargin.formulations.programs import Program, Reading, read
+from equimargin.formulations.programs import Program, Reading, program_of, read
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.symbols import Symbols
 from equimargin.formulations.user_functions import kept_from_quitting
-from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding
+from equimargin.proofs.program.rounding import image_of_move, moved_by_rounding
 from equimargin.proofs.sameness.form import Form, form_of, rational
 from equimargin.proofs.sameness.moves import Valued
 from equimargin.proofs.sameness.values_read import values_read
-from equimargin.solvers.backends import program_of
 from equimargin.solvers.exact.program import Infeasible, Optimum, Outcome, Unbounded, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
 

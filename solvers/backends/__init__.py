@@ -1,7 +1,6 @@
 """Declared problems through cvxpy's backends, and what is needed to judge their answers."""
 
 from equimargin.solvers.backends.solve import Answer, solve_declaration
-from equimargin.solvers.backends.stated_program import program_of
 from equimargin.solvers.backends.table import BACKENDS
 
-__all__ = ["BACKENDS", "Answer", "program_of", "solve_declaration"]
+__all__ = ["BACKENDS", "Answer", "solve_declaration"]

@@ -24,8 +24,8 @@ from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
+from equimargin.formulations.programs.standard_form import StandardForm, columns_of, form_of, vector_of, with_stated_bounds
 from equimargin.formulations.symbols import cp
-from equimargin.solvers.backends.standard_form import StandardForm, columns_of, form_of, vector_of, with_stated_bounds
 from equimargin.solvers.backends.table import BACKENDS, Backend
 from equimargin.solvers.interrupt import interruptible, unheard
 from equimargin.solvers.solution import Status

@@ -74,10 +74,13 @@ NEEDS = Needs(
 
 
 @solver(
-    "coordinate_descent",
-    algorithm="dual coordinate descent: any rows without a bias",
-    families=("svm.nobias", "svm.nobias_l2", "rank.l1", "rank.l2"),
-    needs=NEEDS,
+"coordinate_descent",
+"svm.nobias",
+"svm.nobias_l2",
+"rank.l1",
+"rank.l2",
+algorithm="dual coordinate descent: any rows without a bias",
+needs=NEEDS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Repeat until the gap is small enough: sweep, compute the gap, apply Newton's method to the free rows, compute the gap."""

@@ -65,7 +65,12 @@ class Round(NamedTuple):
     gap: float
 
 
-@solver("cutting_plane", algorithm="cutting planes for the 1-slack form, for the hinge", families=("rank.l1",), needs=NEEDS)
+@solver(
+"cutting_plane",
+"rank.l1",
+algorithm="cutting planes for the 1-slack form, for the hinge",
+needs=NEEDS,
+)
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Add one constraint a round, until the gap is small enough."""
     progress = Progress("cutting_plane", problem, limits, limits.max_iter or ROUND_LIMIT)

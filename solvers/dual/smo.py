@@ -89,10 +89,13 @@ NEEDS = Needs(MarginProblem, bias="so that no pair has to be moved together", si
 
 
 @solver(
-    "smo",
-    algorithm="sequential minimal optimisation, second-order working sets: one entry a row, with a bias",
-    families=("svm.hard", "svm.soft", "svm.l2", "svr"),
-    needs=NEEDS,
+"smo",
+"svm.hard",
+"svm.soft",
+"svm.l2",
+"svr",
+algorithm="sequential minimal optimisation, second-order working sets: one entry a row, with a bias",
+needs=NEEDS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """The optimum of one problem."""

@@ -85,10 +85,11 @@ class Round(NamedTuple):
 
 
 @solver(
-    "dual_active_set",
-    algorithm="the dual active-set method of Goldfarb and Idnani on the most violated rows, for hard margins",
-    families=("rank.hard", "svm.nobias_hard"),
-    needs=NEEDS,
+"dual_active_set",
+"rank.hard",
+"svm.nobias_hard",
+algorithm="the dual active-set method of Goldfarb and Idnani on the most violated rows, for hard margins",
+needs=NEEDS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Add the most violated rows in rounds, until all are met or a ray shows that nothing meets them."""

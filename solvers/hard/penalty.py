@@ -64,10 +64,13 @@ NEEDS = Needs(MarginProblem, no_bias="which is free, and not part of the norm", 
 
 
 @solver(
-    "penalty",
-    algorithm="a penalty: other solvers at growing finite costs of the hard rows, for hard rows among soft ones",
-    families=("rank.l1", "rank.l2", "svm.nobias", "svm.nobias_l2"),
-    needs=NEEDS,
+"penalty",
+"rank.l1",
+"rank.l2",
+"svm.nobias",
+"svm.nobias_l2",
+algorithm="a penalty: other solvers at growing finite costs of the hard rows, for hard rows among soft ones",
+needs=NEEDS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Decide whether the hard rows can be met; then raise their cost until the bounds meet."""

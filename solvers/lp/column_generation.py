@@ -83,12 +83,15 @@ def large(problem: OneNormProblem) -> bool:
 
 
 @solver(
-    "column_generation",
-    algorithm="columns by their prices and rows in groups, for linear programs",
-    families=("rvm", "rank.onenorm", "svm.onenorm", "svm.nobias_onenorm"),
-    library="HIGHS",
-    needs=NEEDS,
-    first=large,
+"column_generation",
+"rvm",
+"rank.onenorm",
+"svm.onenorm",
+"svm.nobias_onenorm",
+algorithm="columns by their prices and rows in groups, for linear programs",
+library="HIGHS",
+needs=NEEDS,
+first=large,
 )
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
     """Solve at unit mean K_ii and map back. The first columns are the support of the x of `warm_start`, and its u gives the first prices.

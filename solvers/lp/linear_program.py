@@ -69,11 +69,14 @@ def entries(problem: OneNormProblem) -> int:
 
 
 @solver(
-    "linear_program",
-    algorithm="the dual simplex method of HiGHS on the whole linear program",
-    families=("rvm", "rank.onenorm", "svm.onenorm", "svm.nobias_onenorm"),
-    library="HIGHS",
-    needs=NEEDS,
+"linear_program",
+"rvm",
+"rank.onenorm",
+"svm.onenorm",
+"svm.nobias_onenorm",
+algorithm="the dual simplex method of HiGHS on the whole linear program",
+library="HIGHS",
+needs=NEEDS,
 )
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
     """Solve at unit mean K_ii and map back; the simplex method starts from a basis, which `warm_start` is not."""

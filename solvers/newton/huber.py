@@ -95,11 +95,14 @@ NEEDS = Needs(
 
 
 @solver(
-    "huber",
-    algorithm="Newton's method on a hinge whose kink is smoothed less and less, in the features of f",
-    families=("svm.soft", "svm.nobias", "svr.l1", "rank.l1"),
-    needs=NEEDS,
-    first=suits_newton,
+"huber",
+"svm.soft",
+"svm.nobias",
+"svr.l1",
+"rank.l1",
+algorithm="Newton's method on a hinge whose kink is smoothed less and less, in the features of f",
+needs=NEEDS,
+first=suits_newton,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Take Newton steps, with the smoothing centred anew at every minimum, until the gap is small enough."""

@@ -48,11 +48,14 @@ def _cheap(problem: MarginProblem) -> bool:
 
 
 @solver(
-    "newton",
-    algorithm="finite Newton method in the features of f, for the squared hinge",
-    families=("svm.l2", "svm.nobias_l2", "svr.l2", "rank.l2"),
-    needs=NEEDS,
-    first=_cheap,
+"newton",
+"svm.l2",
+"svm.nobias_l2",
+"svr.l2",
+"rank.l2",
+algorithm="finite Newton method in the features of f, for the squared hinge",
+needs=NEEDS,
+first=_cheap,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Take Newton steps until the gap is small enough."""

@@ -89,11 +89,12 @@ class Iterate(NamedTuple):
 
 
 @solver(
-    "tron",
-    algorithm="trust-region Newton method as published, for the squared hinge",
-    families=("svm.nobias_l2", "rank.l2"),
-    needs=NEEDS,
-    reference=True,
+"tron",
+"svm.nobias_l2",
+"rank.l2",
+algorithm="trust-region Newton method as published, for the squared hinge",
+needs=NEEDS,
+reference=True,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Take trust-region steps until the gap is small enough."""

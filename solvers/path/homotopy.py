@@ -50,12 +50,14 @@ NEEDS = Needs(MarginProblem, also=no_path_to_C)
 
 
 @solver(
-    "homotopy",
-    algorithm="the whole regularisation path from lambda = infinity down to 1 / C, for the hinge",
-    families=("svm.soft", "svr.l1", "rank.l1"),
-    needs=NEEDS,
-    reference=True,
-    kernel=steps.walk,
+"homotopy",
+"svm.soft",
+"svr.l1",
+"rank.l1",
+algorithm="the whole regularisation path from lambda = infinity down to 1 / C, for the hinge",
+needs=NEEDS,
+reference=True,
+kernel=steps.walk,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Follow the path down to 1 / C. It begins where alpha is known, so that a warm start is of no use."""

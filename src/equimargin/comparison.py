@@ -40,6 +40,7 @@ from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.proofs import Agreement, Evidence, FamilyVerdict, Judgement, Verdict, examine, examine_solution, judge
 from equimargin.proofs.referee import Ways, failed, skipped, stable, ways
 from equimargin.proofs.referee.evidence import what_was_raised
+from equimargin.proofs.referee.examination import bounds_for
 from equimargin.report.comparison import Comparison
 from equimargin.solvers import BACKENDS, SOLVERS, Limits, Solution, Solver, Status, solve_declaration
 from equimargin.solvers.interrupt import interruptible
@@ -545,10 +546,10 @@ class _Group:
         With the last answer comes what is the same at every optimum.
         """
         found = [self.evidence[place] for place in sorted(self.evidence)]
-        problem = self.problem
-        verdict = judge(problem.family, found, problem.scale, self.agree_tol, problem.convex, self.possible, problem.constant)
-        same = stable(problem, found) if len(found) == len(self.jobs) and not problem.doubt else None
-        return replace(verdict, note=problem.note, doubt=problem.doubt, has_features=problem.has_features, stable=same)
+        problem, bounds = self.problem, bounds_for(self.problem)
+        verdict = judge(problem.family, found, bounds.scale, self.agree_tol, problem.convex, self.possible, bounds.constant)
+        same = stable(problem, found) if len(found) == len(self.jobs) and not bounds.doubt else None
+        return replace(verdict, note=problem.note, doubt=bounds.doubt, has_features=problem.has_features, stable=same)
 
     def enter(self, place: int, found: Evidence, patient: bool) -> FamilyVerdict:
         """Return the verdict with one answer more.

@@ -53,16 +53,17 @@ from equimargin.formulations import (
     rbf,
     sigmoid,
 )
+from equimargin.formulations.family import program_families
 from equimargin.formulations.kernels.kernel import RBF, Polynomial
 from equimargin.formulations.numeric.arguments import did_you_mean, said, shown
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.problem.construct import problem_of
+from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.formulations.user_functions import Quit, kept_from_quitting
 from equimargin.own.instances import Refutation, check_own_formulation, check_own_solver
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
-from equimargin.proofs.families import OwnProblem, brought
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status, solve, solve_declaration
 from equimargin.solvers.registry import Entry, takes
@@ -508,7 +509,7 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
         The check fails; the message says what is wrong, in a sentence.
     """
     entry = REGISTRY[id]
-    if entry.family in brought():
+    if entry.family in program_families():
         return check_own_formulation(entry)
     _require(bool(entry.sources and entry.statement and entry.latex), f"{id} must name its source, its statement and its LaTeX")
     stranger = sample_problem("svm.soft" if entry.family != "svm.soft" else "svr.l1")
@@ -608,7 +609,7 @@ def check_solver(solver: str | Solver) -> None:
         which limits.
     """
     checked = SOLVERS[solver] if isinstance(solver, str) else solver
-    if isinstance(checked, Entry) and checked.needs.shape is OwnProblem:
+    if isinstance(checked, Entry) and checked.needs.shape is ProgramProblem:
         return check_own_solver(checked)
     families = [family for family in FAMILIES if takes(checked, family)]
     taken = _taken(checked, families) or _taken(checked, families, hard=True)

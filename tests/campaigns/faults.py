@@ -596,7 +596,7 @@ FAULTS = (
     Fault("a skew P", "formulations/programs/rational.py", "return self.height == self.width and", "return True or", ("program",)),
     Fault("any P is semidefinite", "solvers/exact/program/semidefinite.py", "int(coefficient) >= 0 for", "0 >= 0 for", ("program",)),
     Fault("ratios of the diagonal", "solvers/exact/program/criss_cross.py", "if self.table[i, i] != 0:", "if False:", ("program",)),
-    Fault("derived bounds are stated", "solvers/backends/standard_form.py", "= variable in own", "= True", ("stated_program",)),
+    Fault("derived bounds are stated", "formulations/programs/standard_form.py", "= variable in own", "= True", ("stated_program",)),
     Fault("any gradient", "proofs/checker.py", "all(step == 0 for step in gradient.steps)", "True", ("checker",)),
     Fault("any multiplier", "proofs/checker.py", "any(step < 0 for step in v.steps", "any(step < -1 for step in v.steps", ("checker",)),
     Fault("any lower bound", "proofs/checker.py", "require(claimed <= proved,", "require(claimed <= proved + 1,", ("checker",)),
@@ -1393,8 +1393,8 @@ FAULTS = (
     Fault(
         "roundings of a point that explain nothing",
         "proofs/referee/rational_program.py",
-        "problem.rounding(formulation) + rounding",
-        "problem.rounding(formulation)",
+        "stated_rounding(self.problem, formulation) + rounding",
+        "stated_rounding(self.problem, formulation)",
         ("stated_rounding",),
     ),
     Fault(
@@ -1476,7 +1476,7 @@ FAULTS = (
     ),
     Fault(
         "integers that cvxpy adds",
-        "solvers/backends/stated_program.py",
+        "formulations/programs/compiled.py",
         'unknown.attributes["boolean"] or unknown.attributes["integer"]',
         'unknown.attributes["integer"]',
         ("stated_program", "brought"),
@@ -1498,7 +1498,7 @@ FAULTS = (
     Fault(
         "a seeded mistake that nobody looks for",
         "src/equimargin/own/instances.py",
-        "differs = apart > max(DIFFERENT * due.interval.size, problem.rounding(entry.id))",
+        "differs = apart > max(DIFFERENT * due.interval.size, stated_rounding(problem, entry.id))",
         "differs = apart > 1e7 * due.interval.size",
         ("brought",),
     ),

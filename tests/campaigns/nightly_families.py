@@ -20,8 +20,8 @@ from equimargin.formulations import REGISTRY
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.problem import AnyProblem
+from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.own.instances import check_own_formulation, check_own_solver, refutation, value_complaint
-from equimargin.proofs.families import OwnProblem
 from equimargin.solvers import SOLVERS
 
 
@@ -45,7 +45,7 @@ def made_small(id: str, examples: int, seed: int) -> str:
         return "its optimum is that of the definition: its maps are wrong"
 
     def complaints(problem: AnyProblem) -> list[str]:
-        assert isinstance(problem, OwnProblem)
+        assert isinstance(problem, ProgramProblem)
         entry = REGISTRY[id]
         assert isinstance(entry, Formulation)
         return [other] if value_complaint(entry, problem) else []

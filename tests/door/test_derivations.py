@@ -19,11 +19,11 @@ import pytest
 
 import pages
 from equimargin.formulations import REGISTRY, MarginProblem, families, links
+from equimargin.formulations.family import program_families
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.own.plugins import load_shipped
 from equimargin.proofs import OptimalRanges, optimal_ranges
 from equimargin.proofs.claims import claims
-from equimargin.proofs.families import brought
 from equimargin.sameness.instances import drawn, problems
 from oracles.own_entries import own_families
 from places import HANG, ROOT
@@ -62,8 +62,8 @@ def followed(page: str) -> tuple[list[tuple[str, str]], dict[str, AnyProblem]]:
 
 def weighted_equally(problem: Any, family: str) -> AnyProblem:
     """The problem without weights: rows of a weight of 0 have slacks that cost nothing."""
-    if family in brought():
-        return brought()[family]({name: value for name, value in problem.items() if name != "weights"})
+    if family in program_families():
+        return program_families()[family]({name: value for name, value in problem.items() if name != "weights"})
     assert isinstance(problem, AnyProblem)
     return replace(problem, weights=None) if isinstance(problem, MarginProblem) else problem
 

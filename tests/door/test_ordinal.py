@@ -18,11 +18,11 @@ from equimargin.documents.ordinal import explicit, hard, implicit, implicit_l2
 from equimargin.documents.sum_of_margins import by_newton, sum_of_margins
 from equimargin.estimators import OrdinalClassifier
 from equimargin.formulations import REGISTRY, classification, ranking
-from equimargin.own import OwnProblem
+from equimargin.own import ProgramProblem
 from equimargin.own.data import problem_of
 from equimargin.proofs import Agreement, examine_solution, judge
-from equimargin.proofs.families.formulation import program_of_formulation
-from equimargin.proofs.families.optimum import proven_optimum
+from equimargin.proofs.program.formulation import program_of_formulation
+from equimargin.proofs.program.optimum import proven_optimum
 from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.report.page import skips
 from equimargin.solvers import SOLVERS, Limits, Status, exact_optimum
@@ -36,7 +36,7 @@ def test_the_sum_of_margins_is_a_soft_margin_at_another_cost(seed: int) -> None:
     data = levelled(seed, 2) | {"C": 1.0}
     data["X"][:, 0] += 9 * data["y"]
     problem = sum_of_margins(data)
-    values = problem.values_at("ord.sum.primal", present(problem.optimum().x))
+    values = problem.values_at("ord.sum.primal", present(optimum(problem).x))
     width = Fraction(float(values["b"][0] - values["a"][0]))
     assert width > 0
     soft = classification(data["X"], 2.0 * data["y"] - 1.0, C=float(2 / width))
@@ -54,7 +54,7 @@ def test_the_sum_of_margins_has_an_optimum_where_the_outer_levels_are_dear_enoug
     y = np.repeat(np.arange(len(counts)), counts)
     problem = sum_of_margins({"X": np.random.default_rng(1).integers(-3, 4, (len(y), 2)).astype(float), "y": y, "C": C})
     finite = C * min(counts[0], counts[-1]) >= 1
-    assert {np.isfinite(problem.optimum(f"ord.sum.{name}").upper) for name in ("primal", "dual")} == {finite}
+    assert {np.isfinite(optimum(problem, f"ord.sum.{name}").upper) for name in ("primal", "dual")} == {finite}
     assert (REGISTRY["ord.sum.unit_ball"].refusal(problem) is None) == finite
     assert (by_newton(problem.data) == -np.inf) != finite
 
@@ -68,8 +68,8 @@ def test_the_sum_of_margins_is_below_0_where_levels_are_apart(apart: int) -> Non
     data = {"X": np.array([[0.0], [apart], [2.0 * apart]]), "y": np.arange(3), "C": 1.0}
     problem = sum_of_margins(data)
     # the widths are |x_1 - x_0| + |x_2 - x_1|
-    assert problem.optimum().exact == -Fraction((2 * apart) ** 2, 2)
-    printed = problem.optimum("ord.sum.unit_ball")
+    assert optimum(problem).exact == -Fraction((2 * apart) ** 2, 2)
+    printed = optimum(problem, "ord.sum.unit_ball")
     assert printed.lower <= float(-Fraction((2 * apart) ** 2, 2)) + 1e-9
     assert printed.upper >= float(-Fraction((2 * apart) ** 2, 2)) - 1e-9
 
@@ -91,7 +91,7 @@ def test_a_weight_is_so_many_copies_of_a_point(family: Any) -> None:
     assert optimum(weighed) == optimum(copied)
     for entry in weighed.formulations.values():
         if entry.refusal(weighed) is None and not entry.control:
-            found = weighed.optimum(entry.id)
+            found = optimum(weighed, entry.id)
             assert found.lower - 1e-9 <= float(optimum(copied)) <= found.upper + 1e-9, entry.id
 
 
@@ -125,7 +125,7 @@ def test_certificate_of_an_optimum_proven_in_floats_is_refused_as_such(
 ) -> None:
     monkeypatch.setattr("equimargin.documents.ordinal.RATIONAL_ROWS", 0)
     problem = implicit(levelled(0, 3, 8) | {"C": 1.0})
-    assert problem.optimum().is_known
+    assert optimum(problem).is_known
     with pytest.raises(ValueError, match=r"its optimum is proven in floats, .* no certificate"):
         certificate_of_definition(problem)
 
@@ -135,12 +135,12 @@ def test_data_of_a_thousand_rows_are_proven_as_the_estimator_proves_them(
     family: Any, squared: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Like the red wines: 1,599 rows, 11 columns in their own units, 6 levels, most of them in the middle. No fraction is computed."""
-    monkeypatch.setattr("equimargin.proofs.families.problem.proven_optimum", None)
-    monkeypatch.setattr("equimargin.proofs.families.solution.completed", None)
+    monkeypatch.setattr("equimargin.proofs.program.problem.proven_optimum", None)
+    monkeypatch.setattr("equimargin.proofs.program.solution.completed", None)
     X, y = wines()
     problem = family({"X": X, "y": y, "C": 1.0})
     lower, upper = OrdinalClassifier(loss="squared_hinge" if squared else "hinge").fit(X, y).objective_bounds_
-    proven = problem.optimum().interval
+    proven = optimum(problem).interval
     assert proven.relative_width <= 1e-8
     assert max(proven.lower, lower) <= min(proven.upper, upper)
     name = f"{problem.family}.newton"
@@ -204,8 +204,8 @@ def levelled(seed: int, levels: int, m: int = 8) -> dict[str, Any]:
     return {"X": rng.integers(-3, 4, (m, 2)).astype(float), "y": y, "C": 0.5}
 
 
-def optimum(problem: OwnProblem) -> Fraction:
-    return present(problem.optimum().exact)
+def optimum(problem: ProgramProblem) -> Fraction:
+    return present(optimum(problem).exact)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -228,14 +228,14 @@ def test_the_hard_machine_is_the_hard_ranking_times_4(seed: int) -> None:
 
 def test_points_out_of_order_have_no_hard_machine() -> None:
     problem = hard({"X": np.array([[0.0], [1.0], [2.0]]), "y": np.array([0, 2, 1])})
-    assert {problem.optimum(id).lower for id in problem.formulations} == {float("inf")}
+    assert {optimum(problem, id).lower for id in problem.formulations} == {float("inf")}
 
 
 def test_without_their_order_thresholds_may_cross() -> None:
     """Two points of each outer level and one between, all in one place: b_0 goes up to 1 and b_1 down to -1, for 4 C instead of 6 C."""
     problem = explicit({"X": np.zeros((5, 1)), "y": np.array([0, 0, 1, 2, 2]), "C": 1.0})
-    assert [problem.optimum().exact, problem.optimum("ord.explicit.unordered").exact] == [6, 4]
-    crossed = problem.values_at("ord.explicit.unordered", present(problem.optimum("ord.explicit.unordered").x))["b"]
+    assert [optimum(problem).exact, optimum(problem, "ord.explicit.unordered").exact] == [6, 4]
+    crossed = problem.values_at("ord.explicit.unordered", present(optimum(problem, "ord.explicit.unordered").x))["b"]
     assert crossed.tolist() == [1, -1]
 
 
@@ -247,9 +247,9 @@ def test_soft_ordinal_regression_is_no_soft_ranking(C: float) -> None:
     """
     data = {"X": np.array([[0.0], [1.0], [2.0]]), "y": np.array([0, 2, 1]), "C": C}
     problem = implicit(data)
-    assert problem.optimum().exact == 4 * Fraction(C)
-    assert problem.values_at("ord.implicit.primal", present(problem.optimum().x))["w"].tolist() == [0.0]
-    w = problem.values_at("ord.implicit.rank_l1", present(problem.optimum("ord.implicit.rank_l1").x))["w"]
+    assert optimum(problem).exact == 4 * Fraction(C)
+    assert problem.values_at("ord.implicit.primal", present(optimum(problem).x))["w"].tolist() == [0.0]
+    w = problem.values_at("ord.implicit.rank_l1", present(optimum(problem, "ord.implicit.rank_l1").x))["w"]
     assert w.tolist() == [min(2 * C, 0.5)]
 
 
@@ -257,7 +257,7 @@ def test_soft_ordinal_regression_is_no_soft_ranking(C: float) -> None:
 @pytest.mark.parametrize("family", [implicit, implicit_l2])
 def test_thresholds_of_all_rows_are_in_order_by_themselves(family: Any, seed: int) -> None:
     problem = family(levelled(seed, 4))
-    b = problem.values_at(f"{family.id}.primal", present(problem.optimum().x))["b"]
+    b = problem.values_at(f"{family.id}.primal", present(optimum(problem).x))["b"]
     assert (np.diff(b) >= 0).all()
     assert family is implicit or (np.diff(b) > 0).all()
 
@@ -265,7 +265,7 @@ def test_thresholds_of_all_rows_are_in_order_by_themselves(family: Any, seed: in
 def test_levels_are_whole_numbers_and_more_than_one() -> None:
     for y in ([0, 0], [0, 0.5], [-1, 1]):
         with pytest.raises(ValueError, match="levels, whole numbers from 0 on"):
-            implicit({"X": np.zeros((2, 1)), "y": np.array(y), "C": 1.0}).optimum()
+            optimum(implicit({"X": np.zeros((2, 1)), "y": np.array(y), "C": 1.0}))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -273,7 +273,7 @@ def test_losses_bound_what_the_thresholds_and_the_pairs_cost(seed: int) -> None:
     """sum |h - y| is at most the losses, and pairs of margin 2, weighted by their levels, at most (n - 1) times them."""
     data = levelled(seed, 4)
     problem, y = implicit(data), data["y"]
-    values = problem.values_at("ord.implicit.primal", present(problem.optimum().x))
+    values = problem.values_at("ord.implicit.primal", present(optimum(problem).x))
     f, losses = data["X"] @ values["w"], float(values["xi"].sum())
     assert np.abs((f[:, None] >= values["b"]).sum(axis=1) - y).sum() <= losses + 1e-9
     i, j = np.nonzero(np.subtract.outer(y, y) > 0)

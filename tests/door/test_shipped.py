@@ -17,6 +17,7 @@ from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.formulation import Formulation
 from equimargin.own.instances import check_own_formulation, check_own_solver, drawn, refutation
 from equimargin.proofs import Agreement, Verdict
+from equimargin.proofs.program import optimum
 from equimargin.shipped.nu import nu_svc, nu_svr
 from equimargin.solvers import SOLVERS, exact_optimum
 from equimargin.solvers.solution import Limits
@@ -78,7 +79,7 @@ def test_libsvm_has_the_multipliers_of_a_half_space_without_an_offset() -> None:
     """At nu = 1 every multiplier is at its bound, and scikit-learn refuses the model for its infinite offset."""
     problem = FAMILIES["one_class"]({"X": X + 1, "nu": 1.0})
     found: Any = SOLVERS["one_class.libsvm"].run(problem, Limits(), None)
-    assert present(found.worth).upper == pytest.approx(problem.optimum().upper, rel=1e-12)
+    assert present(found.worth).upper == pytest.approx(optimum(problem).upper, rel=1e-12)
 
 
 @pytest.mark.slow
@@ -145,14 +146,14 @@ def test_every_family_checks_its_data() -> None:
 def test_nu_svc_is_c_svc_at_the_cost_of_its_margin(seed: int) -> None:
     """v = rho^2 v_C - nu rho at C = 1 / (m rho), where the optimal rho is above 0; the C-SVC is the project's own, solved exactly."""
     data: dict[str, Any] = {"X": np.round(np.random.default_rng(seed).normal(size=(8, 2)) * 4), "y": np.array([0, 1] * 4), "nu": 0.5}
-    optimum = nu_svc(data).optimum()
-    rho = float(nu_svc(data).values_at("nu_svc.primal", present(optimum.x))["rho"])
+    proven = optimum(nu_svc(data))
+    rho = float(nu_svc(data).values_at("nu_svc.primal", present(proven.x))["rho"])
     if rho < 1e-9:
-        assert optimum.upper == pytest.approx(0.0, abs=1e-12)
+        assert proven.upper == pytest.approx(0.0, abs=1e-12)
         return
     problem = classification(data["X"], 2.0 * data["y"] - 1.0, C=1 / (8 * rho))
     linked = Fraction(rho) ** 2 * present(exact_optimum(problem).value) - Fraction(0.5) * Fraction(rho)
-    assert float(linked) == pytest.approx(optimum.upper, rel=1e-10)
+    assert float(linked) == pytest.approx(proven.upper, rel=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -160,18 +161,18 @@ def test_nu_svr_is_c_svr_at_the_width_of_its_tube(seed: int) -> None:
     """v = v_C(eps) + C nu eps at the cost C / m and the optimal eps."""
     rng = np.random.default_rng(seed)
     data: dict[str, Any] = {"X": np.round(rng.normal(size=(8, 2)) * 4), "y": np.round(rng.normal(size=8) * 4), "nu": 0.5, "C": 4.0}
-    optimum = nu_svr(data).optimum()
-    eps = float(nu_svr(data).values_at("nu_svr.primal", present(optimum.x))["eps"])
+    proven = optimum(nu_svr(data))
+    eps = float(nu_svr(data).values_at("nu_svr.primal", present(proven.x))["eps"])
     problem = regression(data["X"], data["y"], C=0.5, epsilon=eps)
     linked = present(exact_optimum(problem).value) + Fraction(2) * Fraction(eps)
-    assert float(linked) == pytest.approx(optimum.upper, rel=1e-10)
+    assert float(linked) == pytest.approx(proven.upper, rel=1e-10)
 
 
 def test_a_large_nu_is_refused_by_the_form_that_has_no_optimum_then() -> None:
     problem = nu_svc({"X": X[:4], "y": np.array([0, 1, 1, 1]), "nu": 1.0})
     assert "2 min(m+, m-) / m = 0.5" in str(REGISTRY["nu_svc.hinge"].refusal(problem))
-    assert problem.optimum().lower == problem.optimum().upper == -float("inf")
-    assert problem.optimum("nu_svc.dual").upper == -float("inf")
+    assert optimum(problem).lower == optimum(problem).upper == -float("inf")
+    assert optimum(problem, "nu_svc.dual").upper == -float("inf")
 
 
 def test_the_campaign_of_the_night_looks_at_all_and_reports_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ from equimargin.formulations import (
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.user_functions import Quit, kept_from_quitting
-from equimargin.own import OwnFamily, family
+from equimargin.own import Family, ProgramProblem
 from equimargin.own.instances import check_own_formulation, check_own_solver
 from equimargin.own.plugins import load_shipped
 from equimargin.proofs import Agreement, Verdict
@@ -107,13 +107,7 @@ def asks_first() -> Iterator[Any]:
     """Yield a function that enters a solver by when it asks to be the first."""
 
     def entered(first: Any) -> None:
-        enter = solver(
-            "asks_first",
-            algorithm="made for a test",
-            families=("svm.soft",),
-            needs=Needs(MarginProblem),
-            first=first,
-        )
+        enter = solver("asks_first", "svm.soft", algorithm="made for a test", needs=Needs(MarginProblem), first=first)
         enter(lambda problem, limits: solve(problem, "smo", limits.tol))
 
     yield entered
@@ -149,7 +143,7 @@ def test_compare_with_a_solver_that_quits_has_a_failed_answer(quits: Any, where:
 def quitting() -> Iterator[Any]:
     """Yield a function that makes a family with one quitting part."""
 
-    def make(part: str, quits: Any) -> OwnFamily:
+    def make(part: str, quits: Any) -> Family[ProgramProblem]:
         from hypothesis import strategies as st
 
         def quit_if(this: str) -> None:
@@ -166,7 +160,7 @@ def quitting() -> Iterator[Any]:
             quit_if("value")
             return v
 
-        made = family("test.quitting", st.just({"end": 1.0}))
+        made = Family("test.quitting", data=st.just({"end": 1.0}))
 
         @made.formulation("primal")
         def primal(d: Any) -> Any:
@@ -178,8 +172,8 @@ def quitting() -> Iterator[Any]:
             quit_if("formulation")
             return primal(d)
 
-        @made.solver("solver", applies=refused_by("needs"))
-        def solving(d: Any) -> Any:
+        @solver("test.quitting.solver", made, applies=refused_by("needs"))
+        def solving(problem: ProgramProblem) -> Any:
             quit_if("solver")
             return {"x": 1.0}
 

@@ -22,7 +22,7 @@ from equimargin.formulations import (
     ranking_vector_machine,
     rbf,
 )
-from equimargin.own import family
+from equimargin.own import Family
 from equimargin.solvers import solve_declaration
 
 X, Y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.5], [0.5, 2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
@@ -65,7 +65,7 @@ def test_names_must_differ(entered: Callable[..., Declaration]) -> None:
 
 def test_constraints_of_one_label_are_refused_in_a_family_of_ones_own() -> None:
     """The first of them would be lost, and with it the optimum."""
-    labelled = family("test.labelled")
+    labelled = Family("test.labelled")
 
     @labelled.formulation("primal")
     def primal(d: Any) -> cp.Problem:
@@ -138,7 +138,7 @@ def test_threads_may_ask_for_the_printed_formula() -> None:
 
 
 def test_a_changed_parameter_of_a_family_of_ones_own_is_refused_in_a_sentence() -> None:
-    scaled = family("test.scaled")
+    scaled = Family("test.scaled")
 
     @scaled.formulation("primal")
     def primal(d: Any) -> cp.Problem:

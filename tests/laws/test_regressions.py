@@ -12,10 +12,10 @@ from scipy import sparse
 from equimargin.formulations import classification, declare, one_norm_ranking, polynomial, ranking, ranking_vector_machine, rbf, regression
 from equimargin.formulations.kernels.gram import TILE_ROWS
 from equimargin.formulations.kernels.kernel import RBF
+from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs.referee import proves_ray, reach_of_ray
 from equimargin.solvers import Answer, Status, solve, solve_declaration
 from equimargin.solvers.backends.solve import Raw
-from equimargin.solvers.backends.standard_form import StandardForm
 
 
 def test_an_rbf_kernel_far_from_the_origin_is_told_from_its_expansion() -> None:

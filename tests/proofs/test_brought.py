@@ -23,11 +23,11 @@ from equimargin.comparison import compare
 from equimargin.formulations import REGISTRY, classification, declare, linear
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.numeric.arguments import number
-from equimargin.own import OwnFamily, Printed, Source, family
+from equimargin.own import Family, Printed, ProgramProblem, Source, optimum, solver
 from equimargin.own.instances import drawn, refutation
 from equimargin.proofs import Agreement, Verdict, examine, judge
 from equimargin.proofs.dualize import same_dual
-from equimargin.proofs.families.optimum import ProvenOptimum, proven_optimum
+from equimargin.proofs.program.optimum import ProvenOptimum, proven_optimum
 from equimargin.solvers import SOLVERS, Limits, Status, solve_declaration
 from equimargin.testing import check_formulation, check_solver, main
 from narrow import as_a, present
@@ -38,9 +38,9 @@ CLOUD = {"X": np.round(np.random.default_rng(3).normal(size=(12, 3)), 2) + 1, "n
 
 
 @pytest.fixture
-def own() -> Iterator[OwnFamily]:
+def own() -> Iterator[Family[ProgramProblem]]:
     """A family of one test: 1/2 x^2 over x >= end, whose optimum is end^2 / 2 for end >= 0."""
-    made = family("test.own")
+    made = Family("test.own")
 
     @made.formulation("primal")
     def primal(d: Any) -> Any:
@@ -53,19 +53,19 @@ def own() -> Iterator[OwnFamily]:
 
 def test_optima_are_exact_on_the_scale_of_the_family() -> None:
     problem = ocsvm(POINT)
-    assert {problem.optimum(id).exact for id in ("test.ocsvm.primal", "test.ocsvm.dual", "test.ocsvm.negative")} == {Fraction(-1, 2)}
-    assert str(problem.optimum()) == "-1/2"
+    assert {optimum(problem, id).exact for id in ("test.ocsvm.primal", "test.ocsvm.dual", "test.ocsvm.negative")} == {Fraction(-1, 2)}
+    assert str(optimum(problem)) == "-1/2"
     assert problem.kind == "quadratic"
-    assert problem.optimum("test.ocsvm.dual_without_m").exact == Fraction(-1, 2)
+    assert optimum(problem, "test.ocsvm.dual_without_m").exact == Fraction(-1, 2)
 
 
 def test_fractions_mean_what_they_say() -> None:
     """3 times the float 1/3 is not 1: read as it is, the dual of nu = 1 on three points has no feasible point."""
     problem = ocsvm({"X": np.ones((3, 1)), "nu": 1.0})
-    assert problem.optimum("test.ocsvm.dual").exact == Fraction(-1, 2)
-    exact = family("test.exact", reading="exact")
+    assert optimum(problem, "test.ocsvm.dual").exact == Fraction(-1, 2)
+    exact = Family("test.exact", reading="exact")
     exact.formulation("dual")(dual)
-    as_it_is = exact({"X": np.ones((3, 1)), "nu": 1.0}).optimum()
+    as_it_is = optimum(exact({"X": np.ones((3, 1)), "nu": 1.0}))
     del REGISTRY["test.exact.dual"], FAMILIES["test.exact"]
     assert as_it_is.lower == as_it_is.upper == -inf
     assert str(as_it_is) == "-inf (no point is feasible)"
@@ -114,7 +114,7 @@ def test_a_finite_optimum_of_an_unbounded_family_disagrees() -> None:
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
-def test_a_wrong_optimum_disagrees_on_either_side(own: OwnFamily, factor: float) -> None:
+def test_a_wrong_optimum_disagrees_on_either_side(own: Family[ProgramProblem], factor: float) -> None:
     @own.formulation("scaled")
     def scaled(d: Any) -> Any:
         x = cp.Variable(name="x")
@@ -125,7 +125,7 @@ def test_a_wrong_optimum_disagrees_on_either_side(own: OwnFamily, factor: float)
     assert found.families[0].interval.upper == 4.5
 
 
-def test_an_optimum_of_0_is_0(own: OwnFamily) -> None:
+def test_an_optimum_of_0_is_0(own: Family[ProgramProblem]) -> None:
     assert "optimum 0, all digits proven" in str(compare(own({"end": -1.0})))
 
 
@@ -149,7 +149,7 @@ def test_a_refutation_is_small_and_exact() -> None:
     assert refutation("test.ocsvm.dual", examples=10) is None
 
 
-def test_a_function_that_fails_on_drawn_data_does_not_conform(own: OwnFamily, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_function_that_fails_on_drawn_data_does_not_conform(own: Family[ProgramProblem], capsys: pytest.CaptureFixture[str]) -> None:
     """The line that is named is that of the function, even where cvxpy raises.
 
     A control is not refuted by it.
@@ -171,18 +171,19 @@ def test_a_function_that_fails_on_drawn_data_does_not_conform(own: OwnFamily, ca
     assert "data of test.own: end must be below 2, not 2" in capsys.readouterr().out
 
 
-def test_libraries_of_a_solver_are_imported_before_its_clock_starts(own: OwnFamily) -> None:
+def test_libraries_of_a_solver_are_imported_before_its_clock_starts(own: Family[ProgramProblem]) -> None:
     sys.modules.pop("colorsys", None)
 
-    @own.solver("importing", libraries=("colorsys",))
-    def importing(d: Any) -> Any:
+    @solver("test.own.importing", own, libraries=("colorsys",))
+    def importing(problem: ProgramProblem) -> Any:
+        d = problem.data
         return d["end"] ** 2 / 2 if "colorsys" in sys.modules else 0.0
 
     solution: Any = SOLVERS["test.own.importing"].run(own({"end": 3.0}), Limits(), None)
     assert solution.value == 4.5
 
 
-def test_a_wrong_map_is_found(own: OwnFamily) -> None:
+def test_a_wrong_map_is_found(own: Family[ProgramProblem]) -> None:
     own.data = st.fixed_dictionaries({"end": st.integers(1, 3)})
     maps: dict[str, dict[str, Any]] = {
         "recover": {"to_canonical": lambda v, d: {"x": v["y"] + 1}},
@@ -227,11 +228,11 @@ def test_a_wrong_map_is_found(own: OwnFamily) -> None:
         (4.5 * (1 + 5e-6), Agreement.INACCURATE, "a value without a point"),
     ],
 )
-def test_answers_of_solvers_are_worth_what_is_proven(own: OwnFamily, answer: Any, agreement: Agreement, said: str) -> None:
+def test_answers_of_solvers_are_worth_what_is_proven(own: Family[ProgramProblem], answer: Any, agreement: Agreement, said: str) -> None:
     own.formulation("twice")(above)
 
-    @own.solver("tried", accuracy=1e-5)
-    def tried(d: Any) -> Any:
+    @solver("test.own.tried", own, accuracy=1e-5)
+    def tried(problem: ProgramProblem) -> Any:
         """What the test says."""
         return answer
 
@@ -241,14 +242,14 @@ def test_answers_of_solvers_are_worth_what_is_proven(own: OwnFamily, answer: Any
     assert said in judged.evidence.run.reason
 
 
-def test_what_is_optimised_for_a_solver_is_said(own: OwnFamily) -> None:
+def test_what_is_optimised_for_a_solver_is_said(own: Family[ProgramProblem]) -> None:
     @own.formulation("with_slack")
     def with_slack(d: Any) -> Any:
         x, s, t = cp.Variable(name="x"), cp.Variable(name="s"), cp.Variable(name="t")
         return cp.Problem(cp.Minimize(cp.sum_squares(x) / 2), [x - s >= d["end"], s >= 0, t == 1])
 
-    @own.solver("slack")
-    def slack(d: Any) -> Any:
+    @solver("test.own.slack", own)
+    def slack(problem: ProgramProblem) -> Any:
         return "with_slack", {"s": 0.0}
 
     solution: Any = SOLVERS["test.own.slack"].run(own({"end": 3.0}), Limits(), None)
@@ -262,13 +263,13 @@ def above(d: Any) -> Any:
     return cp.Problem(cp.Minimize(cp.sum_squares(x) / 2), [x >= d["end"]])
 
 
-def test_a_solver_that_fails_or_hangs_ends_no_comparison(own: OwnFamily) -> None:
-    @own.solver("failing")
-    def failing(d: Any) -> Any:
+def test_a_solver_that_fails_or_hangs_ends_no_comparison(own: Family[ProgramProblem]) -> None:
+    @solver("test.own.failing", own)
+    def failing(problem: ProgramProblem) -> Any:
         raise KeyError("nu")
 
-    @own.solver("slow")
-    def slow(d: Any) -> Any:
+    @solver("test.own.slow", own)
+    def slow(problem: ProgramProblem) -> Any:
         time.sleep(20)
 
     found = compare(own({"end": 3.0}), time_limit=0.5)
@@ -293,7 +294,7 @@ def test_a_solver_that_fails_or_hangs_ends_no_comparison(own: OwnFamily) -> None
         (lambda d: cp.Problem(cp.Minimize(cp.Variable(name="x")), [cp.Parameter(name="low") <= 1]), "parameter low of the problem"),
     ],
 )
-def test_what_is_no_convex_program_is_skipped_or_fails_in_words(own: OwnFamily, stated: Any, said: str) -> None:
+def test_what_is_no_convex_program_is_skipped_or_fails_in_words(own: Family[ProgramProblem], stated: Any, said: str) -> None:
     own.formulation("other")(stated)
     found = compare(own({"end": 3.0}))
     reasons = {j.evidence.run.reason for j in found.families[0].judgements if j.evidence.run.formulation == "test.own.other"}
@@ -307,7 +308,7 @@ def _one_of_two(x: Any) -> Any:
 
 
 def test_a_definition_that_fails_is_said_by_every_answer() -> None:
-    made = family("test.failing")
+    made = Family("test.failing")
     made.formulation("primal")(lambda d: d["missing"])
     found = compare(made({}))
     said = str(found)
@@ -316,7 +317,7 @@ def test_a_definition_that_fails_is_said_by_every_answer() -> None:
     assert "KeyError: 'missing'" in " ".join(said.split())
 
 
-def test_scalars_meet_vectors_and_variables_have_attributes(own: OwnFamily) -> None:
+def test_scalars_meet_vectors_and_variables_have_attributes(own: Family[ProgramProblem]) -> None:
     @own.formulation("attributes")
     def attributes(d: Any) -> Any:
         x, y = cp.Variable(name="x", nonneg=True), cp.Variable(2, name="y", bounds=[0, 9])
@@ -331,7 +332,7 @@ def test_scalars_meet_vectors_and_variables_have_attributes(own: OwnFamily) -> N
 @pytest.mark.parametrize("loss", [cp.pos, cp.abs, lambda short: cp.maximum(short, 0)], ids=["pos", "abs", "maximum"])
 def test_highs_gets_no_wrong_bounds_in_a_family_from_elsewhere(loss: Any) -> None:
     """cvxpy 1.9.3 bounds a loss of a free affine expression where it must not, and HiGHS then returns 20 for 1."""
-    made = family("test.bounds")
+    made = Family("test.bounds")
 
     @made.formulation("primal")
     def primal(d: Any) -> Any:
@@ -340,7 +341,7 @@ def test_highs_gets_no_wrong_bounds_in_a_family_from_elsewhere(loss: Any) -> Non
 
     problem = made({"X": np.array([[1.0], [-1.0]]), "y": np.array([1.0, -1.0])})
     found = compare(problem, solvers=["CLARABEL", "SCS", "OSQP", "HIGHS"])
-    exact = problem.optimum().exact
+    exact = optimum(problem).exact
     _forgotten("test.bounds")
     agreements = {j.evidence.run.solver: j.agreement for j in found.families[0].judgements}
     assert exact == 1
@@ -348,17 +349,17 @@ def test_highs_gets_no_wrong_bounds_in_a_family_from_elsewhere(loss: Any) -> Non
     assert Agreement.DISAGREES not in agreements.values()
 
 
-def test_data_are_copied_and_problems_travel(own: OwnFamily) -> None:
+def test_data_are_copied_and_problems_travel(own: Family[ProgramProblem]) -> None:
     data = {"end": np.array(3.0)}
     problem = own(data)
     data["end"][...] = 5.0
-    assert problem.optimum().exact == Fraction(9, 2)
+    assert optimum(problem).exact == Fraction(9, 2)
     again = pickle.loads(pickle.dumps(problem))
-    assert again.optimum().exact == Fraction(9, 2)
-    assert repr(again) == "<OwnProblem test.own: end 3.0>"
+    assert optimum(again).exact == Fraction(9, 2)
+    assert repr(again) == "<ProgramProblem test.own: end 3.0>"
 
 
-def test_a_function_that_changes_its_data_changes_no_other_answer(own: OwnFamily) -> None:
+def test_a_function_that_changes_its_data_changes_no_other_answer(own: Family[ProgramProblem]) -> None:
     def doubling(value: Any, d: Any) -> Any:
         d["end"] *= 2.0
         return value
@@ -368,15 +369,16 @@ def test_a_function_that_changes_its_data_changes_no_other_answer(own: OwnFamily
         d["end"] *= 2.0
         return above({"end": d["end"] / 2})
 
-    @own.solver("changing")
-    def solving(d: Any) -> Any:
+    @solver("test.own.changing", own)
+    def solving(problem: ProgramProblem) -> Any:
+        d = problem.data
         d["end"] *= 2.0
         return {"x": d["end"] / 2}
 
     own.formulation("after")(above)
     problem = own({"end": np.array(3.0)})
     for id in ("test.own.changing", "test.own.after", "test.own.primal"):
-        assert problem.optimum(id).exact == Fraction(9, 2)
+        assert optimum(problem, id).exact == Fraction(9, 2)
     found = compare(problem)
     assert found.families[0].verdict is Verdict.AGREE, str(found)
     assert problem.data["end"] == 3.0
@@ -384,7 +386,7 @@ def test_a_function_that_changes_its_data_changes_no_other_answer(own: OwnFamily
 
 def test_a_map_in_floats_is_widened_by_what_it_makes_of_a_rounding() -> None:
     """At x + 2^50 floats are 1/4 apart: taking 2^50 off again leaves 1/4 or 1/2 of the optimum 1/3."""
-    made = family("test.floats")
+    made = Family("test.floats")
 
     @made.formulation("exact")
     def exact(d: Any) -> Any:
@@ -406,21 +408,21 @@ def test_a_map_in_floats_is_widened_by_what_it_makes_of_a_rounding() -> None:
         x = cp.Variable(name="x")
         return cp.Problem(cp.Minimize(x), [x >= 0])
 
-    @made.solver("cancelling")
-    def solving(d: Any) -> Any:
+    @solver(f"{made.id}.cancelling", made)
+    def solving(problem: ProgramProblem) -> Any:
         return "cancelling", {"x": 1 / 3}
 
     problem = made({})
     for id in ("test.floats.cancelling", "test.floats.root"):
-        optimum = problem.optimum(id)
-        assert optimum.lower <= Fraction(1, 3) <= optimum.upper
-        assert optimum.exact is None
-        assert "not proven" in optimum.reason
-    assert problem.optimum("test.floats.root").upper - problem.optimum("test.floats.root").lower < 1e-13
-    root_of = problem.optimum("test.floats.root_of_zero")
+        proven = optimum(problem, id)
+        assert proven.lower <= Fraction(1, 3) <= proven.upper
+        assert proven.exact is None
+        assert "not proven" in proven.reason
+    assert optimum(problem, "test.floats.root").upper - optimum(problem, "test.floats.root").lower < 1e-13
+    root_of = optimum(problem, "test.floats.root_of_zero")
     assert root_of.lower <= 0 <= root_of.upper
-    assert problem.optimum().exact == Fraction(1, 3)
-    assert "not proven" not in problem.optimum().reason
+    assert optimum(problem).exact == Fraction(1, 3)
+    assert "not proven" not in optimum(problem).reason
     solution: Any = SOLVERS["test.floats.cancelling"].run(problem, Limits(), None)
     assert "not proven" in solution.reason
     assert solution.worth.lower <= Fraction(1, 3) <= solution.worth.upper
@@ -438,7 +440,7 @@ def _forgotten(family_id: str) -> None:
     del FAMILIES[family_id]
 
 
-def test_exact_optima_that_are_not_equal_are_said_to_be(own: OwnFamily) -> None:
+def test_exact_optima_that_are_not_equal_are_said_to_be(own: Family[ProgramProblem]) -> None:
     @own.formulation("nearly")
     def nearly(d: Any) -> Any:
         return above({"end": d["end"] + 2.0**-30})
@@ -453,7 +455,7 @@ def test_exact_optima_that_are_not_equal_are_said_to_be(own: OwnFamily) -> None:
 
 
 def test_compare_where_roundings_explain_that_optima_differ_says_so_beside_the_mark(
-    own: OwnFamily,
+    own: Family[ProgramProblem],
 ) -> None:
     @own.formulation("thirds")
     def thirds(d: Any) -> Any:
@@ -497,7 +499,7 @@ WAYS_TO_ADD = ["constant", "fixed", "chain", "cancelling", "bounds", "sum", "pai
 @example(how="pair", size=1e7, factor=2)
 @settings(max_examples=12)
 def test_compare_with_terms_that_no_point_changes_excuses_nobody_by_them(how: str, size: float, factor: int) -> None:
-    made = family("test.shifted")
+    made = Family("test.shifted")
     try:
         for name, scale in (("primal", 1), ("again", 1), ("wrong", factor)):
 
@@ -508,8 +510,9 @@ def test_compare_with_terms_that_no_point_changes_excuses_nobody_by_them(how: st
 
         for name, answer in (("right", 0.5), ("rough", 0.6)):
 
-            @made.solver(name)
-            def solving(d: Any, answer: float = answer) -> Any:
+            @solver(f"{made.id}.{name}", made)
+            def solving(d: Any, problem: ProgramProblem = answer) -> Any:
+                answer = problem.data
                 return {"x": np.array([answer, 1 - answer])}
 
         found = compare(made({}), solvers=["CLARABEL", "test.shifted.*"]).families[0].judgements
@@ -531,7 +534,7 @@ def test_size_of_an_optimum_with_terms_that_no_point_changes_is_near_that_withou
 
     Of 1, 2 and 4 the one that counts is 1, and 1 + 2 is their least sum of distances.
     """
-    made = family("test.sized")
+    made = Family("test.sized")
     for name, ways in (("alone", None), ("more", how)):
 
         @made.formulation(name)
@@ -543,7 +546,7 @@ def test_size_of_an_optimum_with_terms_that_no_point_changes_is_near_that_withou
             return cp.Problem(cp.Minimize(x @ np.array([1.0, 2.0, 4.0]) + added), [cp.sum(x) == 1, *rows])
 
     try:
-        alone, more = (made({}).optimum(f"test.sized.{name}") for name in ("alone", "more"))
+        alone, more = (optimum(made({}), f"test.sized.{name}") for name in ("alone", "more"))
     finally:
         _forgotten("test.sized")
     assert alone.size / 1.001 <= more.size <= 3.001 * alone.size
@@ -551,16 +554,16 @@ def test_size_of_an_optimum_with_terms_that_no_point_changes_is_near_that_withou
 
 
 @pytest.mark.parametrize("weight", [0.0, 1e-20])
-def test_compare_excuses_no_coordinate_by_one_that_does_not_matter(own: OwnFamily, weight: float) -> None:
-    made = family("test.apart")
+def test_compare_excuses_no_coordinate_by_one_that_does_not_matter(own: Family[ProgramProblem], weight: float) -> None:
+    made = Family("test.apart")
 
     @made.formulation("primal")
     def stated(d: Any) -> Any:
         x = cp.Variable(2, name="x")
         return cp.Problem(cp.Minimize(cp.sum_squares(3 * x[0] - 1) + weight * x[1]), [x[1] >= 0])
 
-    @made.solver("wrong")
-    def solving(d: Any) -> Any:
+    @solver(f"{made.id}.wrong", made)
+    def solving(problem: ProgramProblem) -> Any:
         return {"x": np.array([7.0, 1e18])}
 
     try:
@@ -570,14 +573,14 @@ def test_compare_excuses_no_coordinate_by_one_that_does_not_matter(own: OwnFamil
     assert [j.agreement for j in found.judgements] == [Agreement.AGREES, Agreement.DISAGREES]
 
 
-def test_proofs_keep_the_limits_of_the_comparison(own: OwnFamily, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proofs_keep_the_limits_of_the_comparison(own: Family[ProgramProblem], monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
 
     def proven(program: Any, value: Any, seconds: float) -> ProvenOptimum:
         asked.append(seconds)
         return proven_optimum(program, value, seconds)
 
-    monkeypatch.setattr("equimargin.proofs.families.problem.proven_optimum", proven)
+    monkeypatch.setattr("equimargin.proofs.program.problem.proven_optimum", proven)
     own.formulation("twice")(above)
     problem = own({"end": 3.0})
     compare(problem, solvers="CLARABEL", time_limit=50.0)
@@ -588,47 +591,47 @@ def test_proofs_keep_the_limits_of_the_comparison(own: OwnFamily, monkeypatch: p
     assert problem.seconds == 60.0
 
 
-def test_a_proof_without_time_says_so(own: OwnFamily) -> None:
-    found = nothing({}).proven_within(1e-6, 1e-6).optimum()
+def test_a_proof_without_time_says_so(own: Family[ProgramProblem]) -> None:
+    found = optimum(nothing({}).proven_within(1e-6, 1e-6))
     assert not found.is_known
     assert "no proof within the 0.001 s" in found.reason
 
 
 def test_an_optimum_beyond_float64_is_exact() -> None:
-    made = family("test.huge")
+    made = Family("test.huge")
 
     @made.formulation("primal")
     def primal(d: Any) -> Any:
         x = cp.Variable(name="x")
         return cp.Problem(cp.Minimize(cp.square(x)), [x >= 1e200])
 
-    optimum = made({}).optimum()
+    proven = optimum(made({}))
     found = str(compare(made({})))
     _forgotten("test.huge")
-    assert optimum.exact == Fraction(1e200) ** 2
-    assert optimum.upper == inf
-    assert optimum.lower > 1e308
-    assert "exact" in str(optimum)
+    assert proven.exact == Fraction(1e200) ** 2
+    assert proven.upper == inf
+    assert proven.lower > 1e308
+    assert "exact" in str(proven)
     assert "OverflowError" not in found
 
 
-def test_what_is_entered_again_has_no_past(own: OwnFamily) -> None:
-    own.solver("old")(lambda d: 4.5)
+def test_what_is_entered_again_has_no_past(own: Family[ProgramProblem]) -> None:
+    solver("test.own.old", own)(lambda d: 4.5)
     problem = own({"end": 3.0})
-    assert problem.optimum().exact == Fraction(9, 2)
-    again = family("test.own")
+    assert optimum(problem).exact == Fraction(9, 2)
+    again = Family("test.own")
 
     @again.formulation("primal")
     def twice(d: Any) -> Any:
         x = cp.Variable(name="x")
         return cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= d["end"]])
 
-    assert problem.optimum().exact == 9
+    assert optimum(problem).exact == 9
     assert "test.own.old" not in SOLVERS
 
 
-def test_a_solver_says_which_data_it_does_not_take(own: OwnFamily) -> None:
-    own.solver("above_0", applies=lambda d: "the end is below 0" if d["end"] < 0 else None)(lambda d: {"x": d["end"]})
+def test_a_solver_says_which_data_it_does_not_take(own: Family[ProgramProblem]) -> None:
+    solver("test.own.above_0", own, applies=lambda d: "the end is below 0" if d["end"] < 0 else None)(lambda d: {"x": d["end"]})
     for end, agreement in ((3.0, Agreement.AGREES), (-3.0, Agreement.SKIPPED)):
         found = compare(own({"end": end}), solvers=["CLARABEL", "test.own.above_0"])
         assert {j.evidence.run.solver: j.agreement for j in found.families[0].judgements}["test.own.above_0"] is agreement
@@ -636,7 +639,7 @@ def test_a_solver_says_which_data_it_does_not_take(own: OwnFamily) -> None:
 
 
 @pytest.mark.slow
-def test_the_first_solver_of_a_family_is_not_stopped_for_being_slow(own: OwnFamily, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_solver_of_a_family_is_not_stopped_for_being_slow(own: Family[ProgramProblem], monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it there would be no verdict; the second one is stopped."""
     module = sys.modules["equimargin.comparison"]
     monkeypatch.setattr(module, "LEAST_ALLOWANCE", 0.01)
@@ -646,8 +649,8 @@ def test_the_first_solver_of_a_family_is_not_stopped_for_being_slow(own: OwnFami
         time.sleep(seconds)
         return {"x": d["end"]}
 
-    own.solver("first")(partial(waiting, 3.0))
-    own.solver("second")(partial(waiting, 20.0))
+    solver("test.own.first", own)(partial(waiting, 3.0))
+    solver("test.own.second", own)(partial(waiting, 20.0))
     found = compare(own({"end": 3.0}), solvers=["CLARABEL", "test.own.*"])
     judged = {j.evidence.run.solver: j.agreement for j in found.families[0].judgements}
     assert judged == {"CLARABEL": Agreement.AGREES, "test.own.first": Agreement.AGREES, "test.own.second": Agreement.FAILED}
@@ -671,40 +674,40 @@ HALF = partial(partial(_half_of_square), 0.5)
 
 
 @pytest.mark.parametrize(("stated", "doc"), [(HALF, _half_of_square.__doc__), (_Stated(), _Stated.__doc__)])
-def test_partials_and_objects_that_are_called_are_formulations_and_solvers(own: OwnFamily, stated: Any, doc: str) -> None:
+def test_partials_and_objects_that_are_called_are_formulations_and_solvers(own: Family[ProgramProblem], stated: Any, doc: str) -> None:
     own.formulation("other", control=False)(stated)
-    own.solver("whole")(partial(lambda share, d: {"x": share * d["end"]}, 1.0))
+    solver("test.own.whole", own)(partial(lambda share, d: {"x": share * d["end"]}, 1.0))
     assert (REGISTRY["test.own.other"].stated.__doc__, REGISTRY["test.own.other"].module) == (doc, __name__)
     found = compare(own({"end": 3.0}), solvers=["CLARABEL", "test.own.whole"])
     assert found.exit_code == 0, str(found)
     assert len(found.families[0].judgements) == 3
 
 
-def test_what_is_entered_twice_or_wrongly_is_refused(own: OwnFamily) -> None:
+def test_what_is_entered_twice_or_wrongly_is_refused(own: Family[ProgramProblem]) -> None:
     with pytest.raises(ValueError, match=r"'test.own.primal' is entered already"):
         own.formulation("primal")(lambda d: d)
     with pytest.raises(ValueError, match=r"a family 'test.ocsvm' is entered already, by brought"):
-        family("test.ocsvm")
+        Family("test.ocsvm")
     with pytest.raises(ValueError, match=r"a family 'svm.soft' is entered already"):
-        family("svm.soft")
+        Family("svm.soft")
     for wrong in ("a family", "a/b", "", ".hidden", "all*"):
         with pytest.raises(ValueError, match=r"is no name here: names consist of letters"):
-            family(wrong)
+            Family(wrong)
         with pytest.raises(ValueError, match=r"is no name here: names consist of letters"):
             own.formulation(wrong)
         with pytest.raises(ValueError, match=r"is no name here: names consist of letters"):
-            own.solver(wrong)
+            solver(f"{own.id}.{wrong}", own)
     with pytest.raises(ValueError, match=r"unknown reading 'decimal'"):
-        family("test.new", reading="decimal")  # type: ignore[arg-type]
+        Family("test.new", reading="decimal")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"must be above 0 and at most 0.001"):
-        own.solver("rough", accuracy=0.1)
+        solver("test.own.rough", own, accuracy=0.1)
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'recovers'"):
         own.formulation("new", recovers=lambda v, d: v)  # type: ignore[call-arg]
-    empty = family("test.empty")
+    empty = Family("test.empty")
     with pytest.raises(ValueError, match=r"cannot be wrong on purpose"):
         empty.formulation("first", control=True)(lambda d: d)
     with pytest.raises(LookupError, match=r"the family test.empty has no formulation"):
-        empty({}).optimum()
+        optimum(empty({}))
     with pytest.raises(ValueError, match=r"no strategy to draw data from"):
         drawn(empty, 0)
     del FAMILIES["test.empty"]

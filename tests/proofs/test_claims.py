@@ -43,6 +43,7 @@ from equimargin.formulations import (
 from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.problem import OneNormPoint
 from equimargin.formulations.rows.listed import Pairs, Tube
+from equimargin.proofs.program import optimum
 from equimargin.solvers import Solution, Status, one_vs_one, regularization_path, solve, solve_declaration
 from equimargin.solvers.probability.coupling import bradley_terry
 from equimargin.testing import sample_problem
@@ -867,8 +868,8 @@ def test_with_the_printed_margin_the_power_of_slacks_does_not_matter() -> None:
     values = {}
     for sigma in (1.0, 2.0):
         for form in ("primal", "as_printed"):
-            optimum = general(data | {"sigma": sigma}).optimum(f"svm.general.{form}")
-            values[form, sigma] = (optimum.lower + optimum.upper) / 2
+            proven = optimum(general(data | {"sigma": sigma}), f"svm.general.{form}")
+            values[form, sigma] = (proven.lower + proven.upper) / 2
     assert values["as_printed", 2.0] == pytest.approx(values["as_printed", 1.0], rel=1e-7)
     assert values["as_printed", 2.0] == pytest.approx(values["primal", 1.0], rel=1e-7)
     assert abs(values["primal", 2.0] - values["primal", 1.0]) > 1e-3

@@ -24,7 +24,7 @@ from equimargin.formulations import REGISTRY
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.programs import Program, program_from_arrays
-from equimargin.own import Source, family
+from equimargin.own import Family, Source, solver
 from equimargin.own.instances import drawn
 from equimargin.proofs import Agreement, Verdict, checker, enclosure, program_certificate
 from equimargin.solvers import SOLVERS
@@ -287,7 +287,7 @@ def test_a_wrong_formulation_of_a_family_is_not_believed(id: str, mistake: Mista
     of = FAMILIES[wrong.family]
     honest = [as_a(Formulation, entry) for entry in REGISTRY.values() if entry.family == wrong.family and not entry.control]
     instance = next(data for data in (drawn(of, seed) for seed in SEEDS) if _differs(wrong, data, mistake))
-    mutant = family(MUTANT, source=Source("none", ""))
+    mutant = Family(MUTANT, Source("none", ""))
     for entry in honest:
         stated = partial(mistake, entry) if entry.id == id else entry.stated
         applies = None if entry is honest[0] else lambda data, entry=entry: entry.refusal(of(data))
@@ -329,12 +329,12 @@ def test_a_wrong_answer_of_a_solver_is_not_believed(lie: str) -> None:
     stated = right.stated(data)
     stated.solve(solver="CLARABEL")
     point = {variable.name(): variable.value for variable in stated.variables()}
-    mutant = family(MUTANT, source=Source("none", ""))
+    mutant = Family(MUTANT, Source("none", ""))
     mutant.formulation("primal", value=right.value)(right.stated)
     dual = as_a(Formulation, REGISTRY["lasso.dual"])
     mutant.formulation("dual", value=dual.value)(dual.stated)
-    mutant.solver("right", accuracy=1e-6)(lambda data: point)
-    mutant.solver("wrong", accuracy=1e-6)(lambda data: LIES[lie](float(right.value(stated.value, data)), point))
+    solver(f"{mutant.id}.right", mutant, accuracy=1e-6)(lambda data: point)
+    solver(f"{mutant.id}.wrong", mutant, accuracy=1e-6)(lambda data: LIES[lie](float(right.value(stated.value, data)), point))
     found = compare(mutant(data), solvers=["CLARABEL", f"{MUTANT}.*"])
     judged = {j.evidence.run.solver: j.agreement for j in found.families[0].judgements}
     assert judged["CLARABEL"] is judged[f"{MUTANT}.right"] is Agreement.AGREES

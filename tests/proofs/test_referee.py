@@ -35,13 +35,13 @@ from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.bounds.multipliers_from_f import dual_from
 from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, examine_solution, judge
 from equimargin.proofs.referee import Accuracy, Claim, PointProof, Run, Ways, own_residual, proves_ray, skipped, stable, ways
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.proofs.referee.rays import RAY_TOLERANCE, Ray
 from equimargin.solvers import SOLVERS, Status, exact_optimum, solve, solve_declaration
 from equimargin.solvers.backends.solve import Answer, Raw, Reading
-from equimargin.solvers.backends.standard_form import StandardForm
 from equimargin.testing import sample_problem
 from narrow import present
 

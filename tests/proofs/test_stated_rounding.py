@@ -19,11 +19,11 @@ from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.formulations.programs.rational import Matrix
-from equimargin.own import OwnFamily, family
+from equimargin.own import Family, ProgramProblem, optimum, solver
 from equimargin.own.instances import check_own_formulation, check_own_solver
 from equimargin.proofs import Agreement, Verdict
-from equimargin.proofs.families.completion import completed
-from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding
+from equimargin.proofs.program.completion import completed
+from equimargin.proofs.program.rounding import image_of_move, moved_by_rounding
 from equimargin.sameness import same
 from equimargin.solvers import SOLVERS
 from equimargin.solvers.exact.program import Optimum, program_optimum
@@ -47,9 +47,9 @@ def curve(noise: float) -> dict[str, Any]:
 
 
 @pytest.fixture
-def rounds() -> Iterator[OwnFamily]:
+def rounds() -> Iterator[Family[ProgramProblem]]:
     """Least squares by residuals, right once more by the rounded A'A, and wrong in two ways."""
-    made = family("test.rounds", data=lambda: _strategy())
+    made = Family("test.rounds", data=lambda: _strategy())
 
     @made.formulation("residuals")
     def residuals(d: Any) -> Any:
@@ -75,8 +75,9 @@ def rounds() -> Iterator[OwnFamily]:
         least = residuals(d)
         return cp.Problem(least.objective, [least.variables()[0] <= 100])
 
-    @made.solver("normal_equations")
-    def normal_equations(d: Any) -> Any:
+    @solver("test.rounds.normal_equations", made)
+    def normal_equations(problem: ProgramProblem) -> Any:
+        d = problem.data
         return "gram", {"w": np.linalg.lstsq(d["A"], d["b"])[0]}
 
     yield made
@@ -94,9 +95,9 @@ def _strategy() -> Any:
 
 
 @pytest.mark.parametrize("noise", [1e-3, 3e-3, 1e-2])
-def test_what_roundings_explain_is_inaccurate_and_the_controls_disagree(rounds: OwnFamily, noise: float) -> None:
+def test_what_roundings_explain_is_inaccurate_and_the_controls_disagree(rounds: Family[ProgramProblem], noise: float) -> None:
     problem = rounds(curve(noise))
-    due, own = problem.optimum(), problem.optimum("test.rounds.gram")
+    due, own = optimum(problem), optimum(problem, "test.rounds.gram")
     found = compare(problem, include_controls=True, agree_tol=1e-12)
     by_formulation = {j.evidence.run.formulation: j for j in found.families[0].judgements if j.evidence.run.solver == "CLARABEL"}
     against = {id for id, j in by_formulation.items() if j.agreement is Agreement.DISAGREES}
@@ -110,7 +111,7 @@ def test_what_roundings_explain_is_inaccurate_and_the_controls_disagree(rounds: 
     assert found.families[0].verdict is not Verdict.AGREE
 
 
-def test_a_solver_of_a_rounded_formulation_is_not_accused(rounds: OwnFamily) -> None:
+def test_a_solver_of_a_rounded_formulation_is_not_accused(rounds: Family[ProgramProblem]) -> None:
     found = compare(rounds(curve(1e-4)), solvers=["CLARABEL", "test.rounds.normal_equations"])
     (judged,) = (j for j in found.families[0].judgements if j.evidence.run.formulation is None)
     assert judged.off > 1e-6
@@ -119,13 +120,13 @@ def test_a_solver_of_a_rounded_formulation_is_not_accused(rounds: OwnFamily) -> 
 
 
 @pytest.mark.slow
-def test_drawn_instances_refute_no_formulation_for_its_roundings(rounds: OwnFamily) -> None:
+def test_drawn_instances_refute_no_formulation_for_its_roundings(rounds: Family[ProgramProblem]) -> None:
     for name in ("gram", "halved", "off", "bounded"):
         check_own_formulation(as_a(Formulation, REGISTRY[f"test.rounds.{name}"]), examples=3)
     check_own_solver(as_a(Entry, SOLVERS["test.rounds.normal_equations"]), examples=3)
 
 
-def test_same_holds_no_rounding_against_two_problems(rounds: OwnFamily) -> None:
+def test_same_holds_no_rounding_against_two_problems(rounds: Family[ProgramProblem]) -> None:
     by_residuals, by_gram, with_bound = (f"test.rounds.{name}" for name in ("residuals", "gram", "bounded"))
     found = same(by_residuals, by_gram, _strategy(), draws=2, examples=3)
     assert (found.verdict, found.equal) == ("UNDECIDED", 0)
@@ -229,9 +230,9 @@ def test_an_optimum_next_to_0_accuses_no_solver_of_the_roundings_of_its_point() 
     (judged,) = (j for j in found.judgements if j.evidence.run.formulation is None)
     assert judged.agreement is Agreement.INACCURATE
     assert "roundings" in judged.ground
-    program, optimum = problem.program(problem.definition.id), problem.optimum()
+    program, proven = problem.program(problem.definition.id), optimum(problem)
     near = completed(program, {"p": wlw(problem.data["r"])}, seconds=10.0)
     assert near.hidden > 0
-    assert near.objective - near.hidden <= optimum.upper < near.objective
+    assert near.objective - near.hidden <= proven.upper < near.objective
     off = completed(program, {"p": p + np.array([1e-9, -1e-9, 0.0, 0.0])}, seconds=10.0)
-    assert off.objective - off.hidden > optimum.upper
+    assert off.objective - off.hidden > proven.upper

@@ -191,13 +191,7 @@ def idle() -> Iterator[list[Limits]]:
     """
     seen: list[Limits] = []
 
-    @solver(
-        "idle",
-        algorithm="none",
-        families=("rank.l1",),
-        needs=Needs(MarginProblem),
-        first=lambda problem: True,
-    )
+    @solver("idle", "rank.l1", algorithm="none", needs=Needs(MarginProblem), first=lambda problem: True)
     def run(problem: MarginProblem, limits: Limits) -> Point:
         seen.append(limits)
         return Point(beta=np.zeros(problem.m), alpha=np.zeros(problem.p))
@@ -358,7 +352,7 @@ def test_no_name_is_taken_twice(name: str) -> None:
     where = rf"equimargin\.solvers\.dual\.{name}\._solve"
     sentence = rf"^'{name}' is registered already, by {where}; take another name, or `del SOLVERS\['{name}'\]` first$"
     with pytest.raises(ValueError, match=sentence):
-        solver(name, algorithm="none", families=("svm",), needs=WANTED)(ignorant)
+        solver(name, "svm", algorithm="none", needs=WANTED)(ignorant)
     assert SOLVERS[name] is before
 
 
@@ -398,7 +392,7 @@ def test_a_solver_may_go_first() -> None:
         heard.append(problem)
         return SOLVERS["coordinate_descent"].run(problem, limits, warm_start)
 
-    solver("eager", algorithm="none", families=("svm",), needs=WANTED, first=lambda problem: problem.C < 2)(eager)
+    solver("eager", "svm", algorithm="none", needs=WANTED, first=lambda problem: problem.C < 2)(eager)
     try:
         few, many = classification(LINE, [1, -1, 1], bias=False), classification(np.arange(6.0)[:, None], [1, -1] * 3, bias=False)
         for problem in (few.with_cost(3.0), many, one_norm_ranking(LINE, [0, 1, 2]), few):
@@ -438,13 +432,7 @@ def test_what_solve_does_not_need_is_imported_when_it_is_asked_for() -> None:
 
 
 def test_families_of_a_solver_may_be_a_list() -> None:
-    solver(
-        "listed",
-        algorithm="none",
-        families=["svm.soft"],
-        needs=Needs(MarginProblem),
-        reference=True,
-    )(lambda problem: problem.origin)
+    solver("listed", *["svm.soft"], algorithm="none", needs=Needs(MarginProblem), reference=True)(lambda problem: problem.origin)
     try:
         assert SOLVERS["listed"].takes("svm.soft")
         assert SOLVERS["listed"].families == ("svm.soft",)

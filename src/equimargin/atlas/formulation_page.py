@@ -14,11 +14,11 @@ from markupsafe import Markup
 
 from equimargin.atlas.duals import Derivation, derivation, instance
 from equimargin.formulations import declare, links
+from equimargin.formulations.family import program_families
 from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.links.kinds import Equivalence, Link, NotEquivalent
 from equimargin.proofs import theorems
 from equimargin.proofs.dualize import DUAL_OF
-from equimargin.proofs.families import brought
 
 SIGNS = {
     "Equality": "an equation: of either sign",
@@ -78,7 +78,7 @@ def code(entry: Formulation) -> Markup:
 
 def multipliers(entry: Formulation) -> list[tuple[str, str]]:
     """The constraints of a printed problem by name, and the sign of the multiplier of each; empty for families without a small instance."""
-    if entry.family in brought():
+    if entry.family in program_families():
         return []
     problem = instance(entry.family)
     if entry.refusal(problem) is not None:

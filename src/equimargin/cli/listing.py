@@ -308,9 +308,9 @@ def _data_of(id: str) -> Iterator[str]:
 
     Nothing where none can be drawn, or of other families.
     """
-    from equimargin.proofs.families import brought
+    from equimargin.formulations.family import program_families
 
-    family = brought().get(id)
+    family = program_families().get(id)
     if family is None or family.data is None:
         return
     try:

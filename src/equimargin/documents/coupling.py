@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.symbols import cp
-from equimargin.own import Source, family
+from equimargin.own import Family, ProgramProblem, Source, solver
 from equimargin.own.checks import needing
 from equimargin.own.drawing import Data
 from equimargin.solvers.probability.coupling import of_every_two
@@ -47,7 +47,7 @@ def _check_pairs(value: Any, name: str, data: Data) -> None:
     of_every_two(value)
 
 
-wlw = family("coupling.wlw", _drawn, Source("Wu 2004", "(20)", TITLE), check=needing(r=_check_pairs))
+wlw = Family("coupling.wlw", Source("Wu 2004", "(20)", TITLE), data=_drawn, check=needing(r=_check_pairs))
 """r (k, k), the probability of i where only i and j are possible; the diagonal does not matter."""
 
 
@@ -102,7 +102,8 @@ def first_method(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(residuals)), [cp.sum(p) == 1, p >= 0])
 
 
-@wlw.solver("linear_system", algorithm="one linear system of k + 1 equations")
-def linear_system(d: Data) -> Data:
+@solver("coupling.wlw.linear_system", wlw, algorithm="one linear system of k + 1 equations")
+def linear_system(problem: ProgramProblem) -> Data:
     """The probabilities."""
+    d = problem.data
     return {"p": by_linear_system(d["r"])}

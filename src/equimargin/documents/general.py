@@ -20,7 +20,7 @@ import numpy as np
 
 from equimargin.formulations import classification
 from equimargin.formulations.symbols import cp
-from equimargin.own import Source, family
+from equimargin.own import Family, ProgramProblem, Source, solver
 from equimargin.own.checks import classes, matrix, needing, positive, real
 from equimargin.own.drawing import Data, points
 from equimargin.solvers import solve
@@ -58,7 +58,7 @@ def _check(d: Data) -> None:
         raise ValueError(f"sigma tau must be at least 1, and is {d['sigma'] * d['tau']:g}: else the problem is not convex")
 
 
-general = family("svm.general", _drawn, Source("W", "SVM classifier"), check=_check)
+general = Family("svm.general", Source("W", "SVM classifier"), data=_drawn, check=_check)
 """X (m, d), y (m,) in {0, 1}, C > 0, sigma >= 1 and tau > 0 with sigma tau >= 1."""
 
 
@@ -150,13 +150,10 @@ def _not_searched(d: Data) -> str | None:
     return None if d["sigma"] in (1, 2) and d["tau"] >= 1 else "the search is for sigma = 1 or 2 and a convex F"
 
 
-@general.solver(
-    "along_costs",
-    algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and their squares",
-    applies=_not_searched,
-)
-def along_costs(d: Data) -> Data:
+@solver("svm.general.along_costs", general, algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and their squares", applies=_not_searched)
+def along_costs(problem: ProgramProblem) -> Data:
     """The soft margin at the cost c = C F'(s(c)), where s(c) is its sum of xi^sigma, which falls as c grows."""
+    d = problem.data
     y, sigma, tau = _labels(d), d["sigma"], d["tau"]
     at = partial(classification, d["X"], y, loss="hinge" if sigma == 1 else "squared_hinge")
 

@@ -37,7 +37,7 @@ from equimargin.formulations.numeric.arrays import Features, is_sparse
 from equimargin.formulations.problem.labels import numbers
 from equimargin.formulations.programs.reading import NEAR_ULPS
 from equimargin.formulations.symbols import cp
-from equimargin.own import OwnProblem, Source, family
+from equimargin.own import Family, ProgramProblem, Source, solver
 from equimargin.own.drawing import Data, points
 from equimargin.solvers import Limits, Status, solve
 from equimargin.solvers.interrupt import seconds_left
@@ -102,21 +102,19 @@ def _check_levels(y: NDArray[np.float64]) -> None:
         raise ValueError("y must hold levels, whole numbers from 0 on, and not only 0: with one level there is no threshold")
 
 
-implicit = family("ord.implicit", partial(drawn, C=[1.0, 0.25, 4.0]), Source("Chu 2005", "section 3", CHU), check=check)
+implicit = Family("ord.implicit", Source("Chu 2005", "section 3", CHU), data=partial(drawn, C=[1.0, 0.25, 4.0]), check=check)
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
-implicit_l2 = family(
-    "ord.implicit_l2", partial(drawn, C=[1.0, 0.25, 4.0]), Source("Chu 2005", "section 3, with squared slacks", CHU), check=check
-)
+implicit_l2 = Family("ord.implicit_l2", Source("Chu 2005", "section 3, with squared slacks", CHU), data=partial(drawn, C=[1.0, 0.25, 4.0]), check=check)
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
-explicit = family("ord.explicit", partial(drawn, C=[1.0, 0.25, 4.0]), Source("Chu 2005", "section 2", CHU), check=check)
+explicit = Family("ord.explicit", Source("Chu 2005", "section 2", CHU), data=partial(drawn, C=[1.0, 0.25, 4.0]), check=check)
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
-hard = family("ord.hard", drawn, SHASHUA, check=partial(check, cost=False))
+hard = Family("ord.hard", SHASHUA, data=drawn, check=partial(check, cost=False))
 """X (m, d) and y (m,) in {0, ..., L - 1} with L >= 2."""
 
 
 def problems_of(
     X: NDArray[np.float64], y: NDArray[np.int64], C: float = 1.0, loss: str | None = None, weights: NDArray[np.float64] | None = None
-) -> list[OwnProblem]:
+) -> list[ProgramProblem]:
     """The problems of ordinal regression at points with levels.
 
     Parameters
@@ -375,15 +373,17 @@ def implicit_rank_l1(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(cp.pos(1 - _pairs(d) @ w))))
 
 
-@implicit.solver("newton", algorithm="Newton's method on w and the thresholds, hinges smoothed around their multipliers", reference=False)
-def implicit_newton(d: Data) -> Data | float:
+@solver("ord.implicit.newton", implicit, algorithm="Newton's method on w and the thresholds, hinges smoothed around their multipliers", reference=False)
+def implicit_newton(problem: ProgramProblem) -> Data | float:
     """The optimal w and thresholds."""
+    d = problem.data
     return _answer(d, newton)
 
 
-@implicit.solver("smo", algorithm="sequential minimal optimisation, two multipliers of one threshold at a time", reference=False)
-def implicit_smo(d: Data) -> Data | float:
+@solver("ord.implicit.smo", implicit, algorithm="sequential minimal optimisation, two multipliers of one threshold at a time", reference=False)
+def implicit_smo(problem: ProgramProblem) -> Data | float:
     """The w of the multipliers, and the best thresholds of it."""
+    d = problem.data
     return _answer(d, smo)
 
 
@@ -419,15 +419,17 @@ def implicit_l2_dual_of_half(d: Data) -> cp.Problem:
     return _dual(d, rows_of(d), square=0.5)
 
 
-@implicit_l2.solver("newton", algorithm="finite Newton on w and the thresholds, as fast as that of a classification", reference=False)
-def implicit_l2_newton(d: Data) -> Data | float:
+@solver("ord.implicit_l2.newton", implicit_l2, algorithm="finite Newton on w and the thresholds, as fast as that of a classification", reference=False)
+def implicit_l2_newton(problem: ProgramProblem) -> Data | float:
     """The optimal w and thresholds."""
+    d = problem.data
     return _answer(d, newton, squared=True)
 
 
-@implicit_l2.solver("smo", algorithm="sequential minimal optimisation, two multipliers of one threshold at a time", reference=False)
-def implicit_l2_smo(d: Data) -> Data | float:
+@solver("ord.implicit_l2.smo", implicit_l2, algorithm="sequential minimal optimisation, two multipliers of one threshold at a time", reference=False)
+def implicit_l2_smo(problem: ProgramProblem) -> Data | float:
     """The w of the multipliers, and the best thresholds of it."""
+    d = problem.data
     return _answer(d, smo, squared=True)
 
 
@@ -461,9 +463,10 @@ def explicit_unordered(d: Data) -> cp.Problem:
     return _primal(d, rows_of(d, explicit=True))
 
 
-@explicit.solver("newton", algorithm="Newton's method, hinges and the order smoothed around their multipliers", reference=False)
-def explicit_newton(d: Data) -> Data:
+@solver("ord.explicit.newton", explicit, algorithm="Newton's method, hinges and the order smoothed around their multipliers", reference=False)
+def explicit_newton(problem: ProgramProblem) -> Data:
     """The optimal w and thresholds."""
+    d = problem.data
     return solved(d, Neighbours, newton)
 
 
@@ -500,9 +503,10 @@ def hard_unscaled(d: Data) -> cp.Problem:
     return hard_rank_hard(d)
 
 
-@hard.solver("dual_active_set", algorithm="the hard ranking by its dual active-set method, with thresholds in the middle", reference=False)
-def hard_dual_active_set(d: Data) -> Any:
+@solver("ord.hard.dual_active_set", hard, algorithm="the hard ranking by its dual active-set method, with thresholds in the middle", reference=False)
+def hard_dual_active_set(problem: ProgramProblem) -> Any:
     """Twice the w of rank.hard, with thresholds; inf where a ray proves that no w keeps the levels apart."""
+    d = problem.data
     y = np.asarray(d["y"])
     if y.min() == y.max():
         return {"w": np.zeros(np.shape(d["X"])[1])}  # one level, without a pair; the thresholds lie below it

@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 
 from equimargin.documents.ordinal import check, drawn, solved, weights_of
 from equimargin.formulations.symbols import cp
-from equimargin.own import Source, family
+from equimargin.own import Family, ProgramProblem, Source, solver
 from equimargin.own.drawing import Data
 from equimargin.solvers.ordinal.chain import SumOfMargins
 from equimargin.solvers.ordinal.newton import newton
 
 SHASHUA = Source("Shashua 2003", "section 3", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
-sum_of_margins = family("ord.sum", partial(drawn, C=[1.0, 2.0, 0.5]), SHASHUA, check=check)
+sum_of_margins = Family("ord.sum", SHASHUA, data=partial(drawn, C=[1.0, 2.0, 0.5]), check=check)
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
 
 
@@ -174,9 +174,10 @@ def dual_tied(d: Data) -> cp.Problem:
     return _dual(d, tied=True)
 
 
-@sum_of_margins.solver("newton", algorithm="Newton's method, hinges and the order smoothed around their multipliers", reference=False)
-def by_newton(d: Data) -> Any:
+@solver("ord.sum.newton", sum_of_margins, algorithm="Newton's method, hinges and the order smoothed around their multipliers", reference=False)
+def by_newton(problem: ProgramProblem) -> Any:
     """The optimal w and ends; -inf where an end goes to infinity."""
+    d = problem.data
     if _unbounded(d):
         return -np.inf
     found = solved(d, SumOfMargins, newton)

@@ -4,8 +4,8 @@
 
 >>> import cvxpy as cp
 >>> from equimargin import compare
->>> from equimargin.own import Source, family
->>> nearest = family("nearest", source=Source("a school book", "(1)"))
+>>> from equimargin.own import Family, Source, optimum
+>>> nearest = Family("nearest", Source("a school book", "(1)"))
 >>> @nearest.formulation("primal")
 ... def primal(d):
 ...     x = cp.Variable(name="x")
@@ -14,12 +14,13 @@
 ... def dual(d):
 ...     a = cp.Variable(name="a")
 ...     return cp.Problem(cp.Maximize(d["end"] * a - cp.sum_squares(a) / 2), [a >= 0])
->>> print(nearest({"end": 3.0}).optimum())
+>>> print(optimum(nearest({"end": 3.0})))
 9/2
 """
 
-from equimargin.formulations import Kernel, Printed, Refusal, Source
+from equimargin.formulations import Family, Kernel, Printed, ProgramProblem, Refusal, Source
 from equimargin.own.kernels import kernel
-from equimargin.proofs.families import OwnFamily, OwnProblem, OwnSolution, family
+from equimargin.proofs.program import optimum
+from equimargin.solvers import solver
 
-__all__ = ["Kernel", "OwnFamily", "OwnProblem", "OwnSolution", "Printed", "Refusal", "Source", "family", "kernel"]
+__all__ = ["Family", "Kernel", "Printed", "ProgramProblem", "Refusal", "Source", "kernel", "optimum", "solver"]

@@ -10,23 +10,24 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations import Family
+from equimargin.formulations.family import program_families
 from equimargin.formulations.numeric.archive import Archive
 from equimargin.formulations.numeric.arguments import said
-from equimargin.proofs.families import OwnFamily, OwnProblem, brought
-from equimargin.proofs.families.problem import described
+from equimargin.formulations.program_problem import ProgramProblem, described
 
 
-def chosen_families(patterns: Sequence[str]) -> list[OwnFamily]:
+def chosen_families(patterns: Sequence[str]) -> list[Family[ProgramProblem]]:
     """The families, among those that were brought, that any of the patterns names; in the order in which they were entered."""
-    return [family for id, family in brought().items() if any(fnmatchcase(id.lower(), pattern.lower()) for pattern in patterns)]
+    return [family for id, family in program_families().items() if any(fnmatchcase(id.lower(), pattern.lower()) for pattern in patterns)]
 
 
 def names_of_families() -> str:
     """The ids of all families that were brought, for a sentence."""
-    return ", ".join(brought()) or "none, --plugin MODULE brings some"
+    return ", ".join(program_families()) or "none, --plugin MODULE brings some"
 
 
-def problem_of(family: OwnFamily, file: str | None, seed: int | None) -> tuple[OwnProblem, str]:
+def problem_of(family: Family[ProgramProblem], file: str | None, seed: int | None) -> tuple[ProgramProblem, str]:
     """A problem of a family at the data of a file or of a seed, and how the data were got, in a clause.
 
     Raises
@@ -53,7 +54,7 @@ def in_json(data: Any) -> str:
         return described(data)
 
 
-def _loaded(family: OwnFamily, file: str) -> Any:
+def _loaded(family: Family[ProgramProblem], file: str) -> Any:
     """The data that the family's own function makes of a file."""
     assert family.load is not None
     try:

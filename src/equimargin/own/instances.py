@@ -15,15 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.family import Family
+from equimargin.formulations.family import Family, program_families
 from equimargin.formulations.formulation import Formulation
+from equimargin.formulations.program_problem import ProgramProblem, described
 from equimargin.formulations.user_functions import kept_from_quitting
-from equimargin.proofs.families import OwnProblem, ProvenOptimum, brought
-from equimargin.proofs.families.completion import completed
-from equimargin.proofs.families.problem import described
+from equimargin.proofs.program import ProvenOptimum, optimum
+from equimargin.proofs.program.completion import completed
+from equimargin.proofs.program.optimum import stated_rounding
+from equimargin.proofs.program.worth import worth
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.solvers.registry import Entry
-from equimargin.solvers.solution import Limits
+from equimargin.solvers.solution import Limits, Status
 
 try:
     import hypothesis
@@ -61,7 +63,7 @@ def exactly(data: Any) -> str:
     return described(data)
 
 
-def drawn(family: Family[OwnProblem], seed: int) -> Any:
+def drawn(family: Family[ProgramProblem], seed: int) -> Any:
     """Data of a family, drawn from its strategy: the largest of a few, because on the simplest ones most formulations agree.
 
     Raises
@@ -87,7 +89,7 @@ def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation |
     from equimargin.formulations import REGISTRY
 
     entry = REGISTRY[id]
-    return _smallest(brought()[entry.family], lambda problem: value_complaint(entry, problem), examples, seed)
+    return _smallest(program_families()[entry.family], lambda problem: value_complaint(entry, problem), examples, seed)
 
 
 def check_own_formulation(entry: Formulation, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
@@ -106,9 +108,9 @@ def check_own_formulation(entry: Formulation, examples: int = EXAMPLES, seed: in
     AssertionError : it is not worth what the definition is, or its maps do not hold, or it is a control and no instance shows that; with
         the smallest instance found, in a sentence.  ValueError : a family without a strategy.
     """
-    family, seen = brought()[entry.family], _Seen()
+    family, seen = program_families()[entry.family], _Seen()
 
-    def complaint(problem: OwnProblem) -> str:
+    def complaint(problem: ProgramProblem) -> str:
         if entry.refusal(problem) is not None:
             return ""
         seen.count += 1
@@ -138,11 +140,11 @@ def check_own_solver(solver: Entry[Any], examples: int = EXAMPLES, seed: int = 0
     ------
     AssertionError : an answer that is worth something else, no answer, or one that cannot be made feasible; with the smallest instance.
     """
-    family, seen = brought()[solver.families[0]], _Seen()
+    family, seen = program_families()[solver.families[0]], _Seen()
 
-    def complaint(problem: OwnProblem) -> str:
-        optimum = problem.optimum()
-        if not optimum.is_known or optimum.lower == optimum.upper == float("inf") or optimum.upper == -float("inf"):
+    def complaint(problem: ProgramProblem) -> str:
+        proven = optimum(problem)
+        if not proven.is_known or proven.lower == proven.upper == float("inf") or proven.upper == -float("inf"):
             return ""
         if solver.refusal(problem) is not None:
             return ""
@@ -150,14 +152,18 @@ def check_own_solver(solver: Entry[Any], examples: int = EXAMPLES, seed: int = 0
             found: Any = solver.run(problem, Limits(time_limit=SECONDS), None)
         except ValueError:
             return ""
-        if found.worth is None:
+        if found.status is not Status.OPTIMAL:
             return f"{solver.name}: {found.reason}"
+        try:
+            value = worth(problem, found).interval
+        except ValueError as wrong:
+            return f"{solver.name}: {wrong}"
         seen.count += 1
-        apart = max(found.worth.lower - optimum.upper, optimum.lower - found.worth.upper)
+        apart = max(value.lower - proven.upper, proven.lower - value.upper)
         admitted = f"and it admits to be off by {found.accuracy:.0e} of the size of the objective's terms"
-        off = f"{solver.name} is worth {found.value!r} where the optimum is {optimum}, {admitted}"
-        rounding = problem.rounding(found.formulation)
-        return off if apart > max(max(found.accuracy, DIFFERENT) * optimum.interval.size, rounding) else ""
+        off = f"{solver.name} is worth {value.upper!r} where the optimum is {proven}, {admitted}"
+        rounding = stated_rounding(problem, found.formulation)
+        return off if apart > max(max(found.accuracy, DIFFERENT) * proven.interval.size, rounding) else ""
 
     refuted = _smallest(family, complaint, examples, seed)
     if refuted is not None:
@@ -173,19 +179,19 @@ class _Seen:
     count: int = 0
 
 
-def value_complaint(entry: Formulation, problem: OwnProblem) -> str:
+def value_complaint(entry: Formulation, problem: ProgramProblem) -> str:
     """That the proven optimum of a formulation is not the definition's; nothing where it may be."""
     if entry.refusal(problem) is not None:
         return ""
-    own, due = problem.optimum(entry.id), problem.optimum()
+    own, due = optimum(problem, entry.id), optimum(problem)
     apart = max(own.lower - due.upper, due.lower - own.upper)
-    differs = apart > max(DIFFERENT * due.interval.size, problem.rounding(entry.id))
+    differs = apart > max(DIFFERENT * due.interval.size, stated_rounding(problem, entry.id))
     return f"{entry.id} is worth {own} where {problem.definition.id} is worth {due}" if differs else ""
 
 
-def _complaint_of_maps(entry: Formulation, problem: OwnProblem) -> str:
+def _complaint_of_maps(entry: Formulation, problem: ProgramProblem) -> str:
     """What is wrong with to_canonical, from_canonical or printed, where they are written."""
-    own, due = problem.optimum(entry.id), problem.optimum()
+    own, due = optimum(problem, entry.id), optimum(problem)
     said = "" if entry.printed is None else _complaint_of_printed(entry, problem)
     if not (isfinite(own.upper) and isfinite(due.upper)):
         return said  # no point is optimal
@@ -198,7 +204,7 @@ def _complaint_of_maps(entry: Formulation, problem: OwnProblem) -> str:
     return said
 
 
-def _complaint_of_point(what: str, entry: Formulation, given: Any, problem: OwnProblem, due: ProvenOptimum) -> str:
+def _complaint_of_point(what: str, entry: Formulation, given: Any, problem: ProgramProblem, due: ProvenOptimum) -> str:
     program = problem.program(entry.id)
     try:
         found = completed(program, given, SECONDS)
@@ -211,7 +217,7 @@ def _complaint_of_point(what: str, entry: Formulation, given: Any, problem: OwnP
     return ""
 
 
-def _complaint_of_printed(entry: Formulation, problem: OwnProblem) -> str:
+def _complaint_of_printed(entry: Formulation, problem: ProgramProblem) -> str:
     """That the printed objective is not the declared one at values drawn at random."""
     assert entry.printed is not None
     stated, rng = entry.problem_of(problem.data), np.random.default_rng(0)
@@ -223,7 +229,7 @@ def _complaint_of_printed(entry: Formulation, problem: OwnProblem) -> str:
     return "" if same else f"{entry.id} declares {declared!r}, its printed formula says {printed!r}"
 
 
-def _smallest(family: Family[OwnProblem], complaint: Callable[[OwnProblem], str], examples: int, seed: int) -> Refutation | None:
+def _smallest(family: Family[ProgramProblem], complaint: Callable[[ProgramProblem], str], examples: int, seed: int) -> Refutation | None:
     """The smallest drawn instance with a complaint.
 
     Raises
@@ -249,7 +255,7 @@ def _smallest(family: Family[OwnProblem], complaint: Callable[[OwnProblem], str]
     return found[-1]
 
 
-def _each(family: Family[OwnProblem], use: Callable[[Any], None], examples: int, seed: int) -> None:
+def _each(family: Family[ProgramProblem], use: Callable[[Any], None], examples: int, seed: int) -> None:
     """Use a given number of drawn data."""
 
     @hypothesis.seed(seed)
@@ -267,7 +273,7 @@ def _settings(examples: int) -> hypothesis.settings:
     return hypothesis.settings(max_examples=examples, deadline=None, database=None, report_multiple_bugs=False, suppress_health_check=slow)
 
 
-def strategy_of(family: Family[OwnProblem]) -> Any:
+def strategy_of(family: Family[ProgramProblem]) -> Any:
     """The strategy of a family's data, made now where the family has a function that makes it.
 
     Raises

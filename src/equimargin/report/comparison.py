@@ -12,9 +12,9 @@ from typing import Any
 
 from equimargin import __version__
 from equimargin.formulations.problem import AnyProblem, Problem
+from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.proofs import FamilyVerdict, Verdict
 from equimargin.proofs.certificate import certificate_of_family, write
-from equimargin.proofs.families import OwnProblem
 from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.report.page import page, readings
 from equimargin.report.pages.comparison import comparison_page
@@ -140,7 +140,7 @@ class Comparison:
             try:
                 if isinstance(problem, Problem):
                     write(certificate_of_family(problem, family), path)
-                elif isinstance(problem, OwnProblem):
+                elif isinstance(problem, ProgramProblem):
                     write(certificate_of_definition(problem), path)
                 else:
                     raise ValueError(f"nobody has said how a {type(problem).__name__} is certified")

@@ -18,11 +18,11 @@ from equimargin.formulations import (
     linear,
     polynomial,
 )
+from equimargin.formulations.family import program_families
 from equimargin.formulations.numeric.arguments import choice, did_you_mean
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Tube
 from equimargin.formulations.user_functions import kept_from_quitting
-from equimargin.proofs.families import brought
 from equimargin.proofs.sameness import Statement, name_of
 from equimargin.testing import margin_problems
 
@@ -47,7 +47,7 @@ def instances_of(a: Statement, b: Statement | None) -> Any:
         (one, first), (other, second) = families.items()
         raise ValueError(f"{first} is of the family {one} and {second} of {other}: say which data both take")
     family, ids = next(iter(families)), [statement for statement in (a, b) if isinstance(statement, str)]
-    return problems(family, polynomial() if family not in brought() and any(map(_refuses_linear, ids)) else None)
+    return problems(family, polynomial() if family not in program_families() and any(map(_refuses_linear, ids)) else None)
 
 
 def problems(family: str, kernel: Kernel | None = None) -> Any:
@@ -64,10 +64,10 @@ def problems(family: str, kernel: Kernel | None = None) -> Any:
     ------
     ValueError : a family without a strategy.
     """
-    if family in brought():
+    if family in program_families():
         from equimargin.own.instances import strategy_of
 
-        return strategy_of(brought()[family])
+        return strategy_of(program_families()[family])
     return margin_problems(family, MAX_POINTS, tails=False).map(partial(_plain, kernel=linear() if kernel is None else kernel))
 
 

@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import Any
 
 from equimargin.formulations import REGISTRY
+from equimargin.formulations.family import program_families
 from equimargin.formulations.formulation import Formulation, families
 from equimargin.formulations.links import LINKS
 from equimargin.formulations.numeric.arguments import did_you_mean, positive
-from equimargin.proofs.families import brought
 from equimargin.sameness.verdict import DRAWS, EXAMPLES, Same, same
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.testing import ONE_NORM
@@ -38,7 +38,7 @@ class Suggestion:
     def entry(self) -> str:
         """The link as the table of links has it, without a theorem; a line of two forms of a family from elsewhere, which has no maps."""
         first, second = REGISTRY[self.a], REGISTRY[self.b]
-        if first.family in brought() and self.found.verdict == "EQUAL":
+        if first.family in program_families() and self.found.verdict == "EQUAL":
             return f"# {self.a} and {self.b}: the optima are equal. {self.found.reasons[0]}"
         printed = dict.fromkeys((*first.sources, *second.sources))
         sources = ", ".join(f"Source({source.document!r}, {source.equations!r})" for source in printed)

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.symbols import cp
-from equimargin.own import Source, family
+from equimargin.own import Family, ProgramProblem, Source, solver
 from equimargin.own.checks import Optional, matrix, needing, positive, targets
 from equimargin.own.drawing import Data, points
 
 TIBSHIRANI = "Tibshirani, Regression Shrinkage and Selection via the Lasso (1996)"
 YUAN = "Yuan, Lin, Model Selection and Estimation in Regression with Grouped Variables (2006)"
 few = partial(points, labels=-1, penalty=[1.0, 0.5, 2.0])
-lasso = family("lasso", few, Source("Tibshirani 1996", "(1)", TIBSHIRANI), check=needing(X=matrix, y=targets, penalty=positive))
+lasso = Family("lasso", Source("Tibshirani 1996", "(1)", TIBSHIRANI), data=few, check=needing(X=matrix, y=targets, penalty=positive))
 """X (m, d), y (m,) targets and penalty > 0."""
 
 
@@ -29,12 +29,7 @@ def _check_groups(value: Any, name: str, data: Data) -> None:
         raise ValueError(f"{name} must be {d} numbers, one for every feature, and is of shape {np.shape(value)}")
 
 
-group_lasso = family(
-    "group_lasso",
-    few,
-    Source("Yuan 2006", "(2.1)", YUAN),
-    check=needing(X=matrix, y=targets, penalty=positive, groups=Optional(_check_groups)),
-)
+group_lasso = Family("group_lasso", Source("Yuan 2006", "(2.1)", YUAN), data=few, check=needing(X=matrix, y=targets, penalty=positive, groups=Optional(_check_groups)))
 """X (m, d), y (m,) targets, penalty > 0, and groups (d,), a number for each feature; without it the features form one group."""
 STEPS = 20_000
 """Steps of the proximal gradient, at most: a group lasso of a hundred weights is then solved to ten digits."""
@@ -61,14 +56,10 @@ def mean_of_squares(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(d["X"] @ w - d["y"]) / (2 * len(d["y"])) + d["penalty"] * cp.norm1(w)))
 
 
-@lasso.solver(
-    "coordinate_descent",
-    algorithm="coordinate descent of scikit-learn's Lasso, whose penalty is divided by m",
-    accuracy=1e-6,
-    libraries=("sklearn.linear_model",),
-)
-def coordinate_descent(d: Data) -> Data:
+@solver("lasso.coordinate_descent", lasso, algorithm="coordinate descent of scikit-learn's Lasso, whose penalty is divided by m", accuracy=1e-6, libraries=("sklearn.linear_model",))
+def coordinate_descent(problem: ProgramProblem) -> Data:
     """The weights of Lasso."""
+    d = problem.data
     from warnings import catch_warnings, simplefilter
 
     from sklearn.linear_model import Lasso
@@ -111,11 +102,10 @@ def without_half(d: Data) -> cp.Problem:
     return _group_lasso(d, 1.0)
 
 
-@group_lasso.solver(
-    "proximal_gradient", algorithm="proximal gradient with momentum (FISTA): every group is shrunk as a whole", accuracy=1e-6
-)
-def proximal_gradient(d: Data) -> Data:
+@solver("group_lasso.proximal_gradient", group_lasso, algorithm="proximal gradient with momentum (FISTA): every group is shrunk as a whole", accuracy=1e-6)
+def proximal_gradient(problem: ProgramProblem) -> Data:
     """w after a given number of steps, each of the inverse largest curvature."""
+    d = problem.data
     X, y, groups = d["X"], d["y"], _groups(d)
     step = 1.0 / max(float(np.linalg.norm(X, 2)) ** 2, 1e-12)
     w = ahead = np.zeros(X.shape[1])

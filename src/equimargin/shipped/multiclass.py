@@ -10,17 +10,12 @@ from functools import partial
 import numpy as np
 
 from equimargin.formulations.symbols import cp
-from equimargin.own import Source, family
+from equimargin.own import Family, ProgramProblem, Source, solver
 from equimargin.own.checks import classes, matrix, needing, positive
 from equimargin.own.drawing import Data, points
 
 TITLE = "Crammer, Singer, On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines (2001)"
-crammer_singer = family(
-    "crammer_singer",
-    partial(points, labels=3, least=3, C=[1.0, 0.5, 3.0]),
-    Source("Crammer 2001", "(7)", TITLE),
-    check=needing(X=matrix, y=classes(), C=positive),
-)
+crammer_singer = Family("crammer_singer", Source("Crammer 2001", "(7)", TITLE), data=partial(points, labels=3, least=3, C=[1.0, 0.5, 3.0]), check=needing(X=matrix, y=classes(), C=positive))
 """X (m, d), y (m,) in {0, ..., k - 1}, each of which has a point, and C > 0."""
 
 
@@ -62,15 +57,10 @@ def _two_classes(d: Data) -> str | None:
     return "there are fewer than three classes, and LIBLINEAR solves another problem then" if d["y"].max() < 2 else None
 
 
-@crammer_singer.solver(
-    "liblinear",
-    algorithm="LIBLINEAR (-s 4) through scikit-learn",
-    accuracy=1e-4,
-    applies=_two_classes,
-    libraries=("sklearn.svm",),
-)
-def liblinear(d: Data) -> Data:
+@solver("crammer_singer.liblinear", crammer_singer, algorithm="LIBLINEAR (-s 4) through scikit-learn", accuracy=1e-4, applies=_two_classes, libraries=("sklearn.svm",))
+def liblinear(problem: ProgramProblem) -> Data:
     """The weights of LinearSVC, which takes three classes or more."""
+    d = problem.data
     from warnings import catch_warnings, simplefilter
 
     from sklearn.svm import LinearSVC

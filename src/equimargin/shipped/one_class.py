@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.symbols import cp
-from equimargin.own import Printed, Source, family
+from equimargin.own import Family, Printed, ProgramProblem, Source, solver
 from equimargin.own.checks import matrix, needing, share
 from equimargin.own.drawing import Data, points
 
 TITLE = "Schölkopf, Platt, Shawe-Taylor, Smola, Williamson, Estimating the Support of a High-Dimensional Distribution (2001)"
-one_class = family(
-    "one_class", partial(points, nu=[0.5, 0.25, 1.0]), Source("Schölkopf 2001", "(3)-(4)", TITLE), check=needing(X=matrix, nu=share)
-)
+one_class = Family("one_class", Source("Schölkopf 2001", "(3)-(4)", TITLE), data=partial(points, nu=[0.5, 0.25, 1.0]), check=needing(X=matrix, nu=share))
 """X (m, d) and nu in (0, 1]."""
 
 
@@ -54,15 +52,14 @@ def wrong_box(d: Data) -> cp.Problem:
     return cp.Problem(cp.Maximize(-cp.sum_squares(d["X"].T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= 1 / d["nu"]])
 
 
-@one_class.solver(
-    "libsvm", algorithm="LIBSVM through scikit-learn: its multipliers are nu m times those of the dual", libraries=("sklearn.svm",)
-)
-def libsvm(d: Data) -> tuple[str, Data]:
+@solver("one_class.libsvm", one_class, algorithm="LIBSVM through scikit-learn: its multipliers are nu m times those of the dual", libraries=("sklearn.svm",))
+def libsvm(problem: ProgramProblem) -> tuple[str, Data]:
     """OneClassSVM of scikit-learn.
 
     Where every multiplier is at its bound, as at nu = 1, LIBSVM's offset is infinite, and scikit-learn refuses the model. The multipliers
     are right all the same, and they are what is asked for.
     """
+    d = problem.data
     from sklearn.svm import OneClassSVM
 
     found, a = OneClassSVM(kernel="linear", nu=d["nu"], tol=1e-10), np.zeros(len(d["X"]))

@@ -14,17 +14,12 @@ from functools import partial
 import numpy as np
 
 from equimargin.formulations.symbols import cp
-from equimargin.own import Source, family
+from equimargin.own import Family, ProgramProblem, Source, solver
 from equimargin.own.checks import classes, matrix, needing, positive
 from equimargin.own.drawing import Data, points
 
 TITLE = "Bradley, Mangasarian, Feature Selection via Concave Minimization and Support Vector Machines (1998)"
-one_norm_svm = family(
-    "one_norm_svm",
-    partial(points, labels=2, C=[1.0, 0.5, 3.0]),
-    Source("Bradley 1998", "(8)", TITLE),
-    check=needing(X=matrix, y=classes(2), C=positive),
-)
+one_norm_svm = Family("one_norm_svm", Source("Bradley 1998", "(8)", TITLE), data=partial(points, labels=2, C=[1.0, 0.5, 3.0]), check=needing(X=matrix, y=classes(2), C=positive))
 """X (m, d), y (m,) in {0, 1} and C > 0."""
 
 
@@ -55,15 +50,10 @@ def one_sided(d: Data) -> cp.Problem:
     return cp.Problem(cp.Maximize(cp.sum(u)), [d["X"].T @ cp.multiply(y, u) <= 1, y @ u == 0, u >= 0, u <= d["C"]])
 
 
-@one_norm_svm.solver(
-    "highs",
-    algorithm="HiGHS on the program with w = p - q, through scipy",
-    accuracy=1e-8,
-    libraries=("scipy.optimize",),
-    library="HIGHS",
-)
-def highs(d: Data) -> Data:
+@solver("one_norm_svm.highs", one_norm_svm, algorithm="HiGHS on the program with w = p - q, through scipy", accuracy=1e-8, libraries=("scipy.optimize",), library="HIGHS")
+def highs(problem: ProgramProblem) -> Data:
     """The w and b of HiGHS."""
+    d = problem.data
     from scipy.optimize import linprog
 
     X, y, (m, k) = d["X"], _signs(d), d["X"].shape

@@ -15,9 +15,9 @@ from equimargin.formulations import Kernel, MarginProblem, OneNormProblem
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.base import AnyProblem
+from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.own.kernels import kernel_class
-from equimargin.proofs.families import OwnProblem
 from equimargin.sameness.reproduction import Code
 
 Change = Callable[[Any], Any]
@@ -61,7 +61,7 @@ class Instance:
         ------
         ValueError : a problem that is made of something else than arrays and numbers by name.
         """
-        if isinstance(problem, OwnProblem):
+        if isinstance(problem, ProgramProblem):
             if not isinstance(problem.data, dict):
                 raise ValueError(f"the data of {problem.family} are no mapping of numbers and arrays by name, and cannot be made smaller")
             return cls(problem.family, problem.data, problem.module)

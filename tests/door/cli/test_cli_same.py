@@ -186,7 +186,7 @@ def test_an_interrupt_in_a_callback_of_the_collector_is_not_lost(own: str) -> No
 BROUGHT = """
 import cvxpy as cp
 from hypothesis import strategies as st
-from equimargin.own import family
+from equimargin.own import Family
 
 nearest = family("{family}", data=lambda: st.fixed_dictionaries({{"end": st.integers(1, 4)}}))
 

@@ -198,7 +198,7 @@ def test_drawing_without_hypothesis_says_what_to_install(arguments: tuple[str, .
 PROGRAMS = """
 import math
 import cvxpy as cp
-from equimargin.own import family
+from equimargin.own import Family
 
 def stated(name, make, **how):
     family(name).formulation("primal", **how)(make)

@@ -13,6 +13,7 @@ from sklearn.model_selection import cross_val_score
 
 from equimargin.documents.ordinal import implicit_l2
 from equimargin.estimators import OrdinalClassifier
+from equimargin.proofs.program import optimum
 from narrow import present
 
 RNG = np.random.default_rng(3)
@@ -46,7 +47,7 @@ def test_of_two_levels_the_sign_is_that_of_the_second_class() -> None:
 
 def test_the_bounds_have_the_exact_optimum_between_them_and_stay_in_a_pickle() -> None:
     model = OrdinalClassifier(2.0, levels=WORDS).fit(X, Y)
-    due = present(implicit_l2({"X": X, "y": CODES, "C": 2.0}).optimum().exact)
+    due = present(optimum(implicit_l2({"X": X, "y": CODES, "C": 2.0})).exact)
     lower, upper = model.objective_bounds_
     assert lower <= due <= upper
     assert upper - lower < 1e-7 * upper

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from equimargin.formulations import REGISTRY, ranking
 from equimargin.formulations.family import FAMILIES
-from equimargin.own import family
+from equimargin.own import Family
 from equimargin.proofs.checker import check
 from equimargin.proofs.sameness import stated
 from equimargin.proofs.sameness.comparison import apart
@@ -260,7 +260,7 @@ def test_a_formulation_that_is_stated_for_other_kernels_is_compared_on_such_a_ke
 
 def test_instances_that_a_formulation_is_not_stated_for_decide_nothing() -> None:
     try:
-        made = family("same_refusing", data=CLASSES)
+        made = Family("same_refusing", data=CLASSES)
         made.formulation("primal")(soft)
         made.formulation("dual", applies=lambda d: None if d["C"] < 3 else "C is 3")(soft_dual)
         large = {"X": np.ones((3, 2)), "y": np.array([1.0, -1.0, 1.0]), "C": 3.0}
@@ -277,7 +277,7 @@ def test_instances_that_a_formulation_is_not_stated_for_decide_nothing() -> None
 
 def test_a_formulation_that_fails_leaves_its_instances_undecided_and_says_why() -> None:
     try:
-        family("same_failing", data=CLASSES).formulation("primal")(lambda d: 1 / 0)
+        Family("same_failing", data=CLASSES).formulation("primal")(lambda d: 1 / 0)
         FAMILIES["same_failing"].formulation("dual")(soft_dual)
         found = refute("same_failing.primal", "same_failing.dual", examples=3)
         assert found.reasons[0] == "No drawn instance has two exact optima to compare."
@@ -344,7 +344,7 @@ def test_a_question_without_data_or_names_is_refused(a: Any, b: Any, data: Any, 
 @pytest.mark.slow
 def test_a_family_that_somebody_brings_is_asked_by_its_ids_and_has_its_own_data() -> None:
     try:
-        mine = family("same_mine", data=CLASSES)
+        mine = Family("same_mine", data=CLASSES)
         mine.formulation("primal")(soft)
         mine.formulation("dual", value=lambda v, d: v + 1 - 1)(soft_dual)
         mine.formulation("doubled", value=lambda v, d: v / 2)(soft_doubled)
@@ -356,7 +356,7 @@ def test_a_family_that_somebody_brings_is_asked_by_its_ids_and_has_its_own_data(
         assert wrong.undecided["same_mine.wrong is not stated there: too few points"] > 0
         kept = {(each.a, each.b): each.found.verdict for each in suggest("same_mine", draws=2, examples=100)}
         assert set(kept.values()) == {"EQUAL", "DIFFERENT"}
-        no_data = family("same_without_data")
+        no_data = Family("same_without_data")
         no_data.formulation("primal")(soft)
         with pytest.raises(ValueError, match="the family same_without_data has no strategy to draw data from"):
             same("same_without_data.primal", "same_without_data.primal")

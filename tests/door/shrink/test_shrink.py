@@ -34,7 +34,7 @@ import time
 import cvxpy as cp
 import numpy as np
 from equimargin.formulations import MarginProblem
-from equimargin.own import Source, family
+from equimargin.own import Source, Family
 from equimargin.solvers import Needs, solver
 
 

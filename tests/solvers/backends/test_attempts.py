@@ -13,9 +13,9 @@ from scipy import sparse
 from equimargin.formulations import declare, precomputed
 from equimargin.formulations.problem import classification, one_norm_ranking
 from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs import examine
 from equimargin.solvers import BACKENDS, Status, solve, solve_declaration
-from equimargin.solvers.backends.standard_form import StandardForm
 from equimargin.solvers.backends.table import Attempt
 
 

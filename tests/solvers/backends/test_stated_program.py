@@ -12,8 +12,9 @@ import pytest
 
 from equimargin.formulations.formulation import declare
 from equimargin.formulations.problem.construct import classification
-from equimargin.solvers.backends import BACKENDS, program_of
-from equimargin.solvers.backends.standard_form import with_stated_bounds
+from equimargin.formulations.programs import program_of
+from equimargin.formulations.programs.standard_form import with_stated_bounds
+from equimargin.solvers.backends import BACKENDS
 from equimargin.solvers.exact import exact_optimum
 from equimargin.solvers.exact.program import Infeasible, Optimum, program_optimum
 from equimargin.solvers.interrupt import interruptible

@@ -11,6 +11,7 @@ import pytest
 from equimargin.documents.ordinal import explicit, implicit, implicit_l2
 from equimargin.formulations import linear, rbf
 from equimargin.formulations.kernels.kernel import Kernel
+from equimargin.proofs.program import optimum
 from equimargin.solvers import Limits, Status
 from equimargin.solvers.ordinal.chain import Neighbours, SumOfMargins
 from equimargin.solvers.ordinal.machine import AnyMachine, Machine
@@ -35,7 +36,7 @@ def machine(seed: int, kernel: Kernel, squared: bool, n: int = 40, levels: int =
 def test_the_interval_has_the_exact_optimum_in_it_and_is_narrow(seed: int, squared: bool) -> None:
     asked = machine(seed, linear(), squared, n=12, levels=3)
     family = implicit_l2 if squared else implicit
-    due = present(family({"X": asked.X, "y": asked.y, "C": 1.0}).optimum().exact)
+    due = present(optimum(family({"X": asked.X, "y": asked.y, "C": 1.0})).exact)
     for fit in (smo(asked, LIMITS), newton(asked, LIMITS)):
         assert fit.status is Status.OPTIMAL
         assert fit.interval.lower <= due <= fit.interval.upper
@@ -159,7 +160,7 @@ def test_machines_in_order_have_the_exact_optimum(seed: int, size: float) -> Non
     X, y, cost = size * asked.X, rng.permutation(asked.y) if seed % 2 else asked.y, rng.choice([0.0, 1.0, 2.0], 12)
     y[y == 1] += seed == 3
     cost[[y.argmin(), y.argmax()]] = 1.0
-    due = explicit({"X": X, "y": y, "C": 0.5, "weights": cost}).optimum()
+    due = optimum(explicit({"X": X, "y": y, "C": 0.5, "weights": cost}))
     fit = newton(Neighbours(X, y, 0.5 * cost, linear()), LIMITS)
     assert fit.status is Status.OPTIMAL
     assert fit.primal == pytest.approx(float(present(due.exact)), rel=1e-8, abs=1e-8)

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.lazy_cvxpy import cp
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.formulations.programs.read import matrix, vector
 from equimargin.formulations.programs.reading import Reading, read
-from equimargin.formulations.symbols import cp
-from equimargin.solvers.backends.standard_form import columns_of, form_of
+from equimargin.formulations.programs.standard_form import columns_of, form_of
 
 
 def program_of(problem: Any, reading: Reading = "exact") -> Program:

@@ -17,8 +17,8 @@ import numpy as np
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs.enclosure import enclosure
-from equimargin.proofs.families.determined import Values, product, with_values
-from equimargin.proofs.families.rounding import hidden_by_rounding
+from equimargin.proofs.program.determined import Values, product, with_values
+from equimargin.proofs.program.rounding import hidden_by_rounding
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.linear_system import solution_near
 

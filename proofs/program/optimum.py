@@ -1,4 +1,4 @@
-"""Proofs of the optimum of a user-defined formulation, on the scale of its family.
+"""Proofs of the optimum of a formulation, on the scale of its family.
 
 A formulation is itself a program in standard form. Its optimum is exact, or lies in a proven
 interval, or an exact ray shows that it is infinite (`solvers/exact/program`,
@@ -17,29 +17,24 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.program_problem import LEAST_SECONDS, SECONDS, ProgramProblem
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Vector
 from equimargin.proofs.enclosure import Enclosure, enclosure
-from equimargin.proofs.families.determined import (
+from equimargin.proofs.program.determined import (
     determined,
     with_pairs_as_equations,
     with_values,
     without_constant,
 )
-from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding, shortened
+from equimargin.proofs.program.rounding import image_of_move, moved_by_rounding, shortened
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
 
-SECONDS = 60.0
-"""Seconds that the proof of one optimum may take.
-
-Half of them are for an interval, the rest for an exact optimum where that is infinite."""
 SECONDS_OF_A_CONSTANT = 2.0
 """Seconds, at most, of the search for the constant part of an objective.
 
 That part matters in few programs, whose equations are few."""
-LEAST_SECONDS = 1e-3
-"""Seconds of the shortest limit of a proof, where no time is left."""
 ULPS_OF_A_MAP = 16
 """Units in the last place by which a value and its image are widened.
 
@@ -119,6 +114,55 @@ class ProvenOptimum:
         if self.lower == self.upper:
             return f"{self.lower} ({'the objective has no bound' if self.feasible else 'no point is feasible'})"
         return f"[{self.lower!r}, {self.upper!r}]" if self.is_known else "unknown"
+
+
+def optimum(problem: ProgramProblem, id: str | None = None) -> ProvenOptimum:
+    """Return what is proven of a formulation's optimum, on the family's scale.
+
+    It is kept with the problem, so that it is proven once.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        The problem, with the time limits of its proofs.
+    id : str or None
+        Id of the formulation; by default the definition's.
+
+    Raises
+    ------
+    ValueError
+        If it is no convex quadratic, linear or second-order cone program.
+    """
+    entry = problem.definition if id is None else problem.formulations[id]
+    if entry.key not in problem.optima:
+        data = problem.data
+        found = None if entry.prove is None else entry.prove(data, problem.seconds)
+        problem.optima[entry.key] = (
+            proven_by(found)
+            if found is not None
+            else proven_optimum(problem.program(entry.id), lambda value: entry.value(value, data), problem.seconds)
+        )
+    proven: ProvenOptimum = problem.optima[entry.key]
+    return proven
+
+
+def stated_rounding(problem: ProgramProblem, id: str | None = None) -> float:
+    """Return how far roundings of the numbers that a formulation and the definition are stated in may move their optima apart.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        The problem.
+    id : str or None
+        Id of the formulation; None for the definition alone.
+
+    Raises
+    ------
+    ValueError
+        As `optimum`.
+    """
+    due = optimum(problem).rounding
+    return due if id in (None, problem.definition.id) else due + optimum(problem, id).rounding
 
 
 def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: float = SECONDS) -> ProvenOptimum:

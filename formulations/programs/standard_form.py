@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.declaration import Declaration
 from equimargin.formulations.numeric.arrays import Array
 
 REDUCING_ATTRIBUTES = ("symmetric", "PSD", "NSD", "diag", "sparsity")
@@ -86,15 +85,18 @@ def _on_second_order_cone(s: Array) -> Array:
     return np.zeros(len(s)) if t < 0 else s
 
 
-def standard_form(declaration: Declaration) -> tuple[StandardForm, dict[str, slice]]:
-    """A declaration as conic backends are given it, and where its variables are among the unknowns.
+def standard_form(problem: Any, variables: Mapping[str, Any]) -> tuple[StandardForm, dict[str, slice]]:
+    """Return a cvxpy problem as conic backends are given it, and the places of its variables among the unknowns.
 
     Parameters
     ----------
-    declaration : from `declare`.
+    problem : cvxpy.Problem
+        Its parameters set.
+    variables : mapping of str to cvxpy.Variable
+        Its variables by name.
     """
-    data, chain, inverse = declaration.problem.get_problem_data("CLARABEL", solver_opts={})
-    return form_of(data, inverse), columns_of(declaration.variables, data, chain)
+    data, chain, inverse = problem.get_problem_data("CLARABEL", solver_opts={})
+    return form_of(data, inverse), columns_of(variables, data, chain)
 
 
 def form_of(data: Mapping[str, Any], inverse: Any) -> StandardForm:

@@ -1,0 +1,20 @@
+"""cvxpy as `cp`, imported at its first use: ids, sources and LaTeX of formulations are known without it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["cp"]
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+else:
+
+    class _ImportedAtFirstUse:
+        """cvxpy, whose import takes a second."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(import_module("cvxpy"), name)
+
+    cp = _ImportedAtFirstUse()

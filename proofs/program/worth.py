@@ -1,0 +1,66 @@
+"""What the answer of a solver is proven to be worth, of a problem whose formulations are programs in rational numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.program_problem import ProgramProblem
+from equimargin.proofs.program.completion import completed
+from equimargin.proofs.program.optimum import scaled
+from equimargin.proofs.program.rounding import image_of_move
+from equimargin.solvers.program_solution import ProgramSolution
+
+LEAST_MOVE = 1e-6
+"""Largest change of a value v, over 1 + |v|, that makes the point feasible; it may be larger where the solver admits to be less accurate."""
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What an answer is worth, on the family's scale.
+
+    Attributes
+    ----------
+    interval : Interval
+        Bounds of its value.
+    reason : str
+        How they are known, as a clause.
+    rounding : float
+        How far the value may be off for the roundings of the point's numbers.
+    """
+
+    interval: Interval
+    reason: str
+    rounding: float = 0.0
+
+
+def worth(problem: ProgramProblem, solution: ProgramSolution) -> Worth:
+    """Return what an answer is worth: the value of the best feasible point near its values.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        The true problem; the one in the solution is not used.
+    solution : ProgramSolution
+        With a value or a point.
+
+    Raises
+    ------
+    ValueError
+        If no point near the values is feasible, or the values are those of no point.
+    """
+    if solution.formulation is None:
+        return Worth(Interval(solution.value, solution.value), solution.reason)
+    entry, data = problem.formulations[solution.formulation], problem.data
+    program = problem.program(entry.id)
+    found = completed(program, solution.values, problem.seconds)
+    if found.moved > max(LEAST_MOVE, solution.accuracy):
+        raise ValueError(f"the values of {entry.name} are feasible only after a change by {found.moved:.1e}, relative to 1 + |value|")
+    stated = program.stated(found.objective)
+    image = scaled(lambda value: entry.value(value, data), stated)
+    left = [name for name in program.columns if name not in solution.values]
+    how = f"its point of {entry.name} is {'exactly ' if image.exact is not None else ''}feasible"
+    moved = f" after a change by {found.moved:.1e}" if found.moved else ""
+    ours = f"; it gives no {' and no '.join(left)}, for which the best values are taken" if left else ""
+    rounding = image_of_move(lambda value: entry.value(value, data), stated, found.hidden)
+    return Worth(Interval(image.lower, image.upper), f"{how}{moved}{ours}{image.doubt and '; '}{image.doubt}", rounding)

@@ -1,0 +1,102 @@
+"""The answer of a solver to a problem of which nothing but the data is known: a value, or values of variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import inf, isnan
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.numeric.jit import seconds_at_work
+from equimargin.formulations.program_problem import ProgramProblem
+from equimargin.solvers.interrupt import interruptible
+from equimargin.solvers.solution import AnySolution, Status
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramSolution(AnySolution):
+    """The answer of a solver to a `ProgramProblem`; what it is worth is proven by whoever asks.
+
+    Attributes
+    ----------
+    problem : ProgramProblem
+        What was solved.
+    accuracy : float
+        What the solver admits, relative to the size of the optimum.
+    value : float
+        The value that it claims, on the family's scale; NaN where it gives values of variables.
+    values : mapping of str to array
+        Values of variables by name; empty where it gives none.
+    formulation : str or None
+        Id of the formulation whose variables these are.
+    """
+
+    problem: ProgramProblem
+    solver: str
+    status: Status
+    reason: str
+    iterations: int | None
+    seconds: float
+    accuracy: float
+    value: float = float("nan")
+    values: Mapping[str, Any] = field(default_factory=dict)
+    formulation: str | None = None
+
+
+def solved(problem: ProgramProblem, solver: str, function: Callable[[], Any], accuracy: float, seconds: float | None) -> ProgramSolution:
+    """Return the answer of a solving function, under a time limit.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        What is solved.
+    solver : str
+        Name of the solver.
+    function : callable
+        Returns a value of the family, or values of variables of the definition by name, or the
+        name of a formulation and values of its variables.
+    accuracy : float
+        Relative, as the solver admits.
+    seconds : float or None
+        Time limit; None for any time.
+    """
+    started = seconds_at_work()
+    try:
+        answer = interruptible(function, seconds=inf if seconds is None else seconds)
+    except TimeoutError as late:
+        return ProgramSolution(problem, solver, Status.TIME_LIMIT, f"given up: {late}", None, seconds_at_work() - started, accuracy)
+    taken = seconds_at_work() - started
+    try:
+        value, values, formulation = _read(problem, answer)
+    except ValueError as wrong:
+        return ProgramSolution(problem, solver, Status.NUMERICAL_FAILURE, str(wrong), None, taken, accuracy)
+    reason = "" if formulation else "the solver gives a value without a point"
+    return ProgramSolution(problem, solver, Status.OPTIMAL, reason, None, taken, accuracy, value, values, formulation)
+
+
+def _read(problem: ProgramProblem, answer: Any) -> tuple[float, Mapping[str, Any], str | None]:
+    """Return the value, the values and the id of the formulation of an answer.
+
+    Raises
+    ------
+    ValueError
+        If the answer has another form.
+    """
+    if isinstance(answer, Real | np.floating) and not isinstance(answer, bool):
+        if isnan(answer):
+            raise ValueError("the value is not a number")
+        return float(answer), {}, None
+    entry, values = problem.definition, answer
+    if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str):
+        named = {entry.name: entry for entry in problem.formulations.values()}
+        if answer[0] not in named:
+            raise ValueError(f"there is no formulation {answer[0]!r}; the family has {', '.join(named)}")
+        entry, values = named[answer[0]], answer[1]
+    if not isinstance(values, Mapping):
+        raise ValueError(
+            f"a solver returns a number, a mapping of variables to values, or (formulation, mapping), not a {type(answer).__name__}"
+        )
+    return float("nan"), values, entry.id
