@@ -81,11 +81,11 @@ class ProgramProblem(AnyProblem):
         LookupError
             If the family has none, or importing its module does not enter it.
         """
-        if not any(entry.family == self.family for entry in REGISTRY.values()):
+        if self.module and not any(entry.family == self.family for entry in REGISTRY.values()):
             import_module(self.module)
         found = {id: entry for id, entry in REGISTRY.items() if entry.family == self.family}
         if not found:
-            raise LookupError(f"the family {self.family} has no formulation, or importing {self.module} does not enter it")
+            raise LookupError(f"the family {self.family} has no formulation, or importing its module {self.module} does not enter it")
         return found
 
     @property

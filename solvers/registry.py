@@ -2,7 +2,7 @@
 
 A solver is a function of a problem, limits and a start, under `@solver`:
 
-    @solver("mine", "svm.soft", algorithm="...", needs=Needs(MarginProblem, convex=True))
+    @solver("mine", "svm.soft", algorithm="...", requires=Requirements(MarginProblem, losses=("hinge",)))
     def mine(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution: ...
 
 It may leave the start, or the limits too, out of its parameters. In place of a Solution
@@ -20,7 +20,7 @@ some 20 ms. A module is therefore imported when its solver is first looked up;
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from importlib import import_module
@@ -40,8 +40,8 @@ from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.user_functions import innermost, kept, kept_from_quitting
 from equimargin.solvers.exact_limits import refusal as exact_refusal
-from equimargin.solvers.needs import Needs, P
 from equimargin.solvers.program_solution import solved
+from equimargin.solvers.requirements import P, Requirements
 from equimargin.solvers.solution import (
     AnySolution,
     Callback,
@@ -57,8 +57,8 @@ DEFAULT_ACCURACY = 1e-6
 LEAST_ACCURATE = 1e-3
 """Largest accuracy that a solver may admit, relative to the optimum: the referee takes less
 accurate answers for failed ones."""
-ANY_DATA = Needs(ProgramProblem)
-"""What a solver needs that takes every problem of its families, of which nothing but the data is known."""
+ANY_DATA = Requirements(ProgramProblem)
+"""Requirements of a solver that takes every problem of its families, of which nothing but the data is known."""
 SHORTEST_LIMIT = 1e-3
 """Shortest time limit of a solver after another one, in seconds."""
 Run = TypeVar("Run", bound=Callable[..., Any])
@@ -105,14 +105,14 @@ def _beginnings(families: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Entry(Generic[P]):
+class RegisteredSolver(Generic[P]):
     """A solving function as it is entered among the solvers; its attributes are the parameters of `solver`."""
 
     name: str
     function: Callable[..., Any]
     algorithm: str
     families: tuple[str, ...]
-    needs: Needs[P]
+    requires: Requirements[P]
     reference: bool
     first: Callable[[P], bool]
     kernel: Callable[..., Any] | None = None
@@ -136,7 +136,9 @@ class Entry(Generic[P]):
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
         """What the problem lacks for the solver, or None."""
-        return self.needs.refusal(problem)
+        if isinstance(problem, ProgramProblem) and issubclass(ProgramProblem, self.requires.shape) and not self.takes(problem.family):
+            return Refusal(f"it is of the family {problem.family}, and this solver is for {', '.join(self.families)}")
+        return self.requires.refusal(problem)
 
     @cached_property
     def _arguments(self) -> int:
@@ -149,7 +151,7 @@ class Entry(Generic[P]):
         """True if "auto" asks this solver before others; False where the function `first` fails."""
         try:
             with kept_from_quitting():
-                return isinstance(problem, self.needs.shape) and bool(self.first(problem))
+                return isinstance(problem, self.requires.shape) and bool(self.first(problem))
         except Exception:  # a function of the user's may fail in any way
             return False
 
@@ -170,7 +172,7 @@ class Entry(Generic[P]):
         """
         import scipy.linalg  # noqa: F401  # before the solver's clock starts, and not with this module, which it would slow down
 
-        if not isinstance(problem, self.needs.shape):
+        if not isinstance(problem, self.requires.shape):
             raise ValueError(f"{self.name} does not take this {problem.family} problem: {self.refusal(problem)}")
         for module in self.libraries:
             import_module(module)
@@ -185,7 +187,7 @@ class Entry(Generic[P]):
         return finished(problem, self.name, answer, limits, time.perf_counter() - started)
 
 
-class Solvers(Mapping[str, Entry[Any]]):
+class Solvers(Mapping[str, RegisteredSolver[Any]]):
     """Solvers by name, in the order in which "auto" asks them: those of `modules` first, then others as they are entered.
 
     Parameters
@@ -195,14 +197,14 @@ class Solvers(Mapping[str, Entry[Any]]):
     """
 
     def __init__(self, modules: Mapping[str, str]) -> None:
-        self._known: dict[str, Entry[Any] | str] = dict(modules)
+        self._known: dict[str, RegisteredSolver[Any] | str] = dict(modules)
 
-    def __getitem__(self, name: str) -> Entry[Any]:
+    def __getitem__(self, name: str) -> RegisteredSolver[Any]:
         known = self._known[name]
         if isinstance(known, str):
             import_module(known)
             known = self._known[name]
-        assert isinstance(known, Entry)
+        assert isinstance(known, RegisteredSolver)
         return known
 
     def __iter__(self) -> Iterator[str]:
@@ -221,7 +223,7 @@ class Solvers(Mapping[str, Entry[Any]]):
         """Remove a solver, if it is there."""
         self._known.pop(name, None)
 
-    def enter(self, entry: Entry[Any]) -> None:
+    def enter(self, entry: RegisteredSolver[Any]) -> None:
         """Add a solver. One whose module is loaded again, or that is defined again in a notebook, takes the place of itself.
 
         Raises
@@ -259,7 +261,7 @@ def solver(
     name: str,
     *families: str | Family[Any],
     algorithm: str = "",
-    needs: Needs[Any] = ANY_DATA,
+    requires: Requirements[Any] = ANY_DATA,
     reference: bool | None = None,
     first: Callable[[Any], bool] = lambda problem: False,
     kernel: Callable[..., Any] | None = None,
@@ -277,9 +279,9 @@ def solver(
         The families whose problems `compare` puts to it; "svr" names all families of that kind.
     algorithm : str
         Its method, in a clause; by default the first line of the function's docstring.
-    needs : Needs
-        What it needs of a problem, its shape above all: the function gets problems of that class,
-        and none that the needs refuse. By default any problem of a family of which nothing but
+    requires : Requirements
+        What it requires of a problem, its shape above all: the function gets problems of that
+        class, and none that the requirements refuse. By default any problem of a family of which nothing but
         the data is known.
     reference : bool or None
         True if "auto" never chooses it, because it is there to be compared with; by default where
@@ -300,22 +302,23 @@ def solver(
     Raises
     ------
     ValueError
-        If the name is another solver's or has other characters, a family is none, the needs are
-        no `Needs`, or the accuracy is not above 0 and at most 1e-3.
+        If the name is another solver's or has other characters, a family is none, `requires`
+        is no `Requirements`, or the accuracy is not above 0 and at most 1e-3.
     """
     check_name(name)
     if not families or not all(isinstance(family, str | Family) for family in families):
         raise ValueError(f"{name}: name the families that it is for, as in @solver({name!r}, 'svm.soft'), not {shown(families)}")
-    if not isinstance(needs, Needs):
-        raise ValueError(f"{name}: needs must be what the solver needs of a problem, such as Needs(MarginProblem), not {shown(needs)}")
+    if not isinstance(requires, Requirements):
+        known = "the solver's requirements, such as Requirements(MarginProblem, losses=('hinge',))"
+        raise ValueError(f"{name}: requires must be {known}, not {shown(requires)}")
     if not 0 < accuracy <= LEAST_ACCURATE:
         raise ValueError(f"the accuracy of {name} is {accuracy}: it must be above 0 and at most {LEAST_ACCURATE}")
     ids = tuple(family if isinstance(family, str) else family.id for family in families)
-    reference = issubclass(needs.shape, ProgramProblem) if reference is None else reference
+    reference = issubclass(requires.shape, ProgramProblem) if reference is None else reference
 
     def enter(function: Run) -> Run:
         said = algorithm or cleandoc(innermost(function).__doc__ or "").partition("\n")[0]
-        SOLVERS.enter(Entry(name, function, said, ids, needs, reference, first, kernel, library, accuracy, libraries))
+        SOLVERS.enter(RegisteredSolver(name, function, said, ids, requires, reference, first, kernel, library, accuracy, libraries))
         for family in families:
             if isinstance(family, Family):
                 family.when_replaced.append(partial(SOLVERS.forget, name))
@@ -408,7 +411,7 @@ def _is_stuck(found: Solution, limits: Limits) -> bool:
     return ended or found.status in (Status.NUMERICAL_FAILURE, Status.FINISHED)
 
 
-def _automatic(problem: AnyProblem) -> Iterator[Entry[Any]]:
+def _automatic(problem: AnyProblem) -> Iterator[RegisteredSolver[Any]]:
     """Yield the solvers that do not refuse a problem, at least one, in the order of "auto".
 
     Those for its family come first, among them those that ask to go first. A solver for
@@ -433,7 +436,7 @@ def _automatic(problem: AnyProblem) -> Iterator[Entry[Any]]:
         raise ValueError(f"auto finds no solver for this {problem.family} problem ({why}); {_advice(problem)}")
 
 
-def _of_family(problem: AnyProblem) -> list[Entry[Any]]:
+def _of_family(problem: AnyProblem) -> list[RegisteredSolver[Any]]:
     """The solvers for a problem's family."""
     return [solver for solver in SOLVERS.values() if solver.takes(problem.family)]
 

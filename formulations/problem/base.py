@@ -29,7 +29,7 @@ Kind = Literal["linear", "quadratic", "conic"]
 
 
 class AnyProblem(ABC):
-    """What comparisons, the referee and the command line ask of a problem: a canonical one, or one of which nothing but the data is known."""
+    """A problem, as comparisons, the referee and the command line see it: canonical, or of which nothing but the data is known."""
 
     @property
     @abstractmethod

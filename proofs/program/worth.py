@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.proofs.program.completion import completed
-from equimargin.proofs.program.optimum import scaled
+from equimargin.proofs.program.proven_optimum import scaled
 from equimargin.proofs.program.rounding import image_of_move
 from equimargin.solvers.program_solution import ProgramSolution
 
 LEAST_MOVE = 1e-6
-"""Largest change of a value v, over 1 + |v|, that makes the point feasible; it may be larger where the solver admits to be less accurate."""
+"""Largest change of a value v, over 1 + |v|, that makes the point feasible, unless the solver admits to be less accurate."""
 
 
 @dataclass(frozen=True)

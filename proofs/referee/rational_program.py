@@ -12,7 +12,7 @@ from fractions import Fraction
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.program_problem import ProgramProblem
-from equimargin.proofs.program.optimum import ProvenOptimum, above, optimum, stated_rounding
+from equimargin.proofs.program.proven_optimum import ProvenOptimum, above, optimum, stated_rounding
 from equimargin.proofs.program.worth import worth
 from equimargin.proofs.referee.bounds import Bounds
 from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, Run

@@ -44,7 +44,7 @@ from equimargin.proofs.referee.examination import bounds_for
 from equimargin.report.comparison import Comparison
 from equimargin.solvers import BACKENDS, SOLVERS, Limits, Solution, Solver, Status, solve_declaration
 from equimargin.solvers.interrupt import interruptible
-from equimargin.solvers.registry import Entry, takes
+from equimargin.solvers.registry import RegisteredSolver, takes
 from equimargin.solvers.threads import one_thread
 
 __all__ = ["Comparison", "HowToCompare", "compare", "comparisons", "matching"]
@@ -250,7 +250,7 @@ class Job:
         return self.formulation is None and self.specialised.reference
 
     @property
-    def specialised(self) -> Entry[Any] | _UserSolver:
+    def specialised(self) -> RegisteredSolver[Any] | _UserSolver:
         """The specialised solver."""
         return SOLVERS[self.solver] if self.given is None else self.given
 
@@ -355,7 +355,7 @@ class Job:
             solution = self.specialised.run(self.problem, Limits(self.tol, time_limit=allowed.seconds), None)
             compiling = seconds_of_compiling() - before
             found = examine_solution(self.problem, solution)
-        reason = allowed.reason if allowed.reason and solution.status is Status.TIME_LIMIT else solution.reason
+        reason = allowed.reason if allowed.reason and solution.status is Status.TIME_LIMIT else found.run.reason
         inner = "" if solution.solver == self.solver else solution.solver
         within = f" (computed by {inner})" if inner else ""
         named = replace(found.run, solver=self.solver, library=self.library or _library_of(inner) or inner)
@@ -856,7 +856,7 @@ def _without_an_answer(
     compared = dict.fromkeys(group.problem.family for group in groups)
     answering = {job.solver for job in jobs}
     by_name = [SOLVERS[name] for name in SOLVERS if any(fnmatchcase(name.upper(), pattern) for pattern in asked - {"*"})]
-    chosen: list[Entry[Any] | _UserSolver] = [*by_name, *given]
+    chosen: list[RegisteredSolver[Any] | _UserSolver] = [*by_name, *given]
     for solver in chosen:
         if solver.name not in answering:
             yield f"{solver.name} is for {', '.join(solver.families)}, and compared is {', '.join(compared)}"

@@ -66,7 +66,7 @@ from equimargin.own.instances import Refutation, check_own_formulation, check_ow
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status, solve, solve_declaration
-from equimargin.solvers.registry import Entry, takes
+from equimargin.solvers.registry import RegisteredSolver, takes
 
 try:
     from hypothesis import HealthCheck, Phase, given, settings
@@ -609,7 +609,7 @@ def check_solver(solver: str | Solver) -> None:
         which limits.
     """
     checked = SOLVERS[solver] if isinstance(solver, str) else solver
-    if isinstance(checked, Entry) and checked.needs.shape is ProgramProblem:
+    if isinstance(checked, RegisteredSolver) and checked.requires.shape is ProgramProblem:
         return check_own_solver(checked)
     families = [family for family in FAMILIES if takes(checked, family)]
     taken = _taken(checked, families) or _taken(checked, families, hard=True)

@@ -18,12 +18,12 @@ from equimargin.documents.ordinal import explicit, hard, implicit, implicit_l2
 from equimargin.documents.sum_of_margins import by_newton, sum_of_margins
 from equimargin.estimators import OrdinalClassifier
 from equimargin.formulations import REGISTRY, classification, ranking
-from equimargin.own import ProgramProblem
+from equimargin.own import ProgramProblem, optimum
 from equimargin.own.data import problem_of
 from equimargin.proofs import Agreement, examine_solution, judge
-from equimargin.proofs.program.formulation import program_of_formulation
-from equimargin.proofs.program.optimum import proven_optimum
+from equimargin.proofs.program.proven_optimum import proven_optimum
 from equimargin.proofs.program_certificate import certificate_of_definition
+from equimargin.proofs.referee.examination import bounds_for
 from equimargin.report.page import skips
 from equimargin.solvers import SOLVERS, Limits, Status, exact_optimum
 from equimargin.solvers.interrupt import is_work_left
@@ -41,7 +41,7 @@ def test_the_sum_of_margins_is_a_soft_margin_at_another_cost(seed: int) -> None:
     assert width > 0
     soft = classification(data["X"], 2.0 * data["y"] - 1.0, C=float(2 / width))
     due = present(exact_optimum(soft).value)
-    assert float(due) == pytest.approx(float(4 * (optimum(problem) + width) / width**2), rel=1e-12)
+    assert float(due) == pytest.approx(float(4 * (exact(problem) + width) / width**2), rel=1e-12)
 
 
 @pytest.mark.parametrize("counts", [(1, 2, 2), (2, 0, 3), (3, 1, 1), (4, 4), (1, 3, 0, 2)])
@@ -56,7 +56,7 @@ def test_the_sum_of_margins_has_an_optimum_where_the_outer_levels_are_dear_enoug
     finite = C * min(counts[0], counts[-1]) >= 1
     assert {np.isfinite(optimum(problem, f"ord.sum.{name}").upper) for name in ("primal", "dual")} == {finite}
     assert (REGISTRY["ord.sum.unit_ball"].refusal(problem) is None) == finite
-    assert (by_newton(problem.data) == -np.inf) != finite
+    assert (by_newton(problem) == -np.inf) != finite
 
 
 @pytest.mark.parametrize("apart", [0, 9])
@@ -77,8 +77,8 @@ def test_the_sum_of_margins_is_below_0_where_levels_are_apart(apart: int) -> Non
 def test_a_place_of_no_slack_is_no_optimum_while_thresholds_pull() -> None:
     """At w = 0 and a = b = 0 nothing costs anything, and the multipliers of a_0 sum to less than 1: the optimum is -1/2, at w = -1."""
     data = {"X": np.array([[2.0], [1.0], [1.0]]), "y": np.array([0, 1, 1]), "C": 1.0}
-    assert optimum(sum_of_margins(data)) == Fraction(-1, 2)
-    assert by_newton(data)["w"] == pytest.approx([-1.0], rel=1e-9)
+    assert exact(sum_of_margins(data)) == Fraction(-1, 2)
+    assert by_newton(sum_of_margins(data))["w"] == pytest.approx([-1.0], rel=1e-9)
 
 
 @pytest.mark.parametrize("family", [implicit, implicit_l2, explicit, sum_of_margins])
@@ -88,11 +88,11 @@ def test_a_weight_is_so_many_copies_of_a_point(family: Any) -> None:
     weights = np.array([1, 2, 3, 0, 1, 2])
     copied = family({"X": np.repeat(data["X"], weights, axis=0), "y": np.repeat(data["y"], weights), "C": 1.0})
     weighed = family(data | {"weights": weights.astype(float)})
-    assert optimum(weighed) == optimum(copied)
+    assert exact(weighed) == exact(copied)
     for entry in weighed.formulations.values():
         if entry.refusal(weighed) is None and not entry.control:
             found = optimum(weighed, entry.id)
-            assert found.lower - 1e-9 <= float(optimum(copied)) <= found.upper + 1e-9, entry.id
+            assert found.lower - 1e-9 <= float(exact(copied)) <= found.upper + 1e-9, entry.id
 
 
 @pytest.mark.parametrize("family", [implicit, implicit_l2])
@@ -114,9 +114,7 @@ def test_prove_of_any_reading_holds_the_exact_optimum(family: Any, monkeypatch: 
         proven = entry.prove(problem.data, 60.0)
         assert proven.relative_width <= 1e-7
         for reading in ("fractions", "exact"):
-            exact = present(
-                proven_optimum(program_of_formulation(replace(entry, reading=reading), problem.data), lambda value: value).exact
-            )
+            exact = present(proven_optimum(replace(entry, reading=reading).program(problem.data), lambda value: value).exact)
             assert Fraction(proven.lower) <= exact <= Fraction(proven.upper), (m, reading)
 
 
@@ -135,8 +133,8 @@ def test_data_of_a_thousand_rows_are_proven_as_the_estimator_proves_them(
     family: Any, squared: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Like the red wines: 1,599 rows, 11 columns in their own units, 6 levels, most of them in the middle. No fraction is computed."""
-    monkeypatch.setattr("equimargin.proofs.program.problem.proven_optimum", None)
-    monkeypatch.setattr("equimargin.proofs.program.solution.completed", None)
+    monkeypatch.setattr("equimargin.proofs.program.proven_optimum.proven_optimum", None)
+    monkeypatch.setattr("equimargin.proofs.program.worth.completed", None)
     X, y = wines()
     problem = family({"X": X, "y": y, "C": 1.0})
     lower, upper = OrdinalClassifier(loss="squared_hinge" if squared else "hinge").fit(X, y).objective_bounds_
@@ -145,7 +143,7 @@ def test_data_of_a_thousand_rows_are_proven_as_the_estimator_proves_them(
     assert max(proven.lower, lower) <= min(proven.upper, upper)
     name = f"{problem.family}.newton"
     found = examine_solution(problem, SOLVERS[name].run(problem, Limits(), None))
-    judged = judge(problem.family, [found], problem.scale)
+    judged = judge(problem.family, [found], bounds_for(problem).scale)
     assert [(j.agreement, j.evidence.run.solver) for j in judged.judgements] == [(Agreement.AGREES, name)]
 
 
@@ -204,7 +202,7 @@ def levelled(seed: int, levels: int, m: int = 8) -> dict[str, Any]:
     return {"X": rng.integers(-3, 4, (m, 2)).astype(float), "y": y, "C": 0.5}
 
 
-def optimum(problem: ProgramProblem) -> Fraction:
+def exact(problem: ProgramProblem) -> Fraction:
     return present(optimum(problem).exact)
 
 
@@ -215,7 +213,7 @@ def test_two_levels_are_a_classification(seed: int, loss: Any) -> None:
     data = levelled(seed, 2)
     due = present(exact_optimum(classification(data["X"], 2.0 * data["y"] - 1.0, C=0.5, loss=loss)).value)
     families = [implicit, explicit] if loss == "hinge" else [implicit_l2]
-    assert [optimum(family(data)) for family in families] == [due] * len(families)
+    assert [exact(family(data)) for family in families] == [due] * len(families)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -223,7 +221,7 @@ def test_the_hard_machine_is_the_hard_ranking_times_4(seed: int) -> None:
     data = levelled(seed, 3)
     data["y"] = np.digitize(data["X"] @ np.array([1.0, 3.0]), [-2.5, 2.5])
     due = present(exact_optimum(ranking(data["X"], data["y"], C=np.inf)).value)
-    assert optimum(hard({"X": data["X"], "y": data["y"]})) == 4 * due
+    assert exact(hard({"X": data["X"], "y": data["y"]})) == 4 * due
 
 
 def test_points_out_of_order_have_no_hard_machine() -> None:

@@ -18,6 +18,7 @@ from equimargin.formulations.formulation import Formulation
 from equimargin.own.instances import check_own_formulation, check_own_solver, drawn, refutation
 from equimargin.proofs import Agreement, Verdict
 from equimargin.proofs.program import optimum
+from equimargin.proofs.program.worth import worth
 from equimargin.shipped.nu import nu_svc, nu_svr
 from equimargin.solvers import SOLVERS, exact_optimum
 from equimargin.solvers.solution import Limits
@@ -79,7 +80,7 @@ def test_libsvm_has_the_multipliers_of_a_half_space_without_an_offset() -> None:
     """At nu = 1 every multiplier is at its bound, and scikit-learn refuses the model for its infinite offset."""
     problem = FAMILIES["one_class"]({"X": X + 1, "nu": 1.0})
     found: Any = SOLVERS["one_class.libsvm"].run(problem, Limits(), None)
-    assert present(found.worth).upper == pytest.approx(optimum(problem).upper, rel=1e-12)
+    assert worth(problem, found).interval.upper == pytest.approx(optimum(problem).upper, rel=1e-12)
 
 
 @pytest.mark.slow

@@ -27,8 +27,11 @@ from equimargin.own import Family, Printed, ProgramProblem, Source, optimum, sol
 from equimargin.own.instances import drawn, refutation
 from equimargin.proofs import Agreement, Verdict, examine, judge
 from equimargin.proofs.dualize import same_dual
-from equimargin.proofs.program.optimum import ProvenOptimum, proven_optimum
+from equimargin.proofs.program.proven_optimum import ProvenOptimum, proven_optimum
+from equimargin.proofs.program.worth import worth
+from equimargin.proofs.referee.examination import bounds_for
 from equimargin.solvers import SOLVERS, Limits, Status, solve_declaration
+from equimargin.solvers.requirements import Requirements
 from equimargin.testing import check_formulation, check_solver, main
 from narrow import as_a, present
 
@@ -91,7 +94,7 @@ def test_a_wrong_formulation_disagrees_whatever_its_backend_says() -> None:
     for id, wanted in (("test.ocsvm.dual_without_m", True), ("test.ocsvm.dual", False), ("test.ocsvm.primal", False)):
         for backend in ("CLARABEL", "SCS", "OSQP"):
             answer = solve_declaration(declare(id, problem), backend, max_iter=1)
-            judged = judge(problem.family, [examine(problem, answer)], problem.scale).judgements[0]
+            judged = judge(problem.family, [examine(problem, answer)], bounds_for(problem).scale).judgements[0]
             assert (judged.agreement is Agreement.DISAGREES) == wanted, (id, backend)
             assert wanted or judged.agreement in (Agreement.FAILED, Agreement.INACCURATE)
 
@@ -252,9 +255,11 @@ def test_what_is_optimised_for_a_solver_is_said(own: Family[ProgramProblem]) -> 
     def slack(problem: ProgramProblem) -> Any:
         return "with_slack", {"s": 0.0}
 
-    solution: Any = SOLVERS["test.own.slack"].run(own({"end": 3.0}), Limits(), None)
-    assert solution.value == 4.5
-    assert "it gives no x and no t, for which the best values are taken" in solution.reason
+    problem = own({"end": 3.0})
+    solution: Any = SOLVERS["test.own.slack"].run(problem, Limits(), None)
+    found = worth(problem, solution)
+    assert found.interval.upper == 4.5
+    assert "it gives no x and no t, for which the best values are taken" in found.reason
 
 
 def above(d: Any) -> Any:
@@ -424,8 +429,9 @@ def test_a_map_in_floats_is_widened_by_what_it_makes_of_a_rounding() -> None:
     assert optimum(problem).exact == Fraction(1, 3)
     assert "not proven" not in optimum(problem).reason
     solution: Any = SOLVERS["test.floats.cancelling"].run(problem, Limits(), None)
-    assert "not proven" in solution.reason
-    assert solution.worth.lower <= Fraction(1, 3) <= solution.worth.upper
+    value = worth(problem, solution)
+    assert "not proven" in value.reason
+    assert value.interval.lower <= Fraction(1, 3) <= value.interval.upper
     found = compare(problem)
     against = {j.evidence.run.formulation for j in found.families[0].judgements if j.agreement is Agreement.DISAGREES}
     assert against == {"test.floats.root_of_zero"}
@@ -511,8 +517,7 @@ def test_compare_with_terms_that_no_point_changes_excuses_nobody_by_them(how: st
         for name, answer in (("right", 0.5), ("rough", 0.6)):
 
             @solver(f"{made.id}.{name}", made)
-            def solving(d: Any, problem: ProgramProblem = answer) -> Any:
-                answer = problem.data
+            def solving(problem: ProgramProblem, limits: Any, start: Any, answer: float = answer) -> Any:
                 return {"x": np.array([answer, 1 - answer])}
 
         found = compare(made({}), solvers=["CLARABEL", "test.shifted.*"]).families[0].judgements
@@ -580,7 +585,7 @@ def test_proofs_keep_the_limits_of_the_comparison(own: Family[ProgramProblem], m
         asked.append(seconds)
         return proven_optimum(program, value, seconds)
 
-    monkeypatch.setattr("equimargin.proofs.program.problem.proven_optimum", proven)
+    monkeypatch.setattr("equimargin.proofs.program.proven_optimum.proven_optimum", proven)
     own.formulation("twice")(above)
     problem = own({"end": 3.0})
     compare(problem, solvers="CLARABEL", time_limit=50.0)
@@ -616,7 +621,7 @@ def test_an_optimum_beyond_float64_is_exact() -> None:
 
 
 def test_what_is_entered_again_has_no_past(own: Family[ProgramProblem]) -> None:
-    solver("test.own.old", own)(lambda d: 4.5)
+    solver("test.own.old", own)(lambda problem: 4.5)
     problem = own({"end": 3.0})
     assert optimum(problem).exact == Fraction(9, 2)
     again = Family("test.own")
@@ -631,7 +636,11 @@ def test_what_is_entered_again_has_no_past(own: Family[ProgramProblem]) -> None:
 
 
 def test_a_solver_says_which_data_it_does_not_take(own: Family[ProgramProblem]) -> None:
-    solver("test.own.above_0", own, applies=lambda d: "the end is below 0" if d["end"] < 0 else None)(lambda d: {"x": d["end"]})
+    solver(
+        "test.own.above_0",
+        own,
+        requires=Requirements(ProgramProblem, also=lambda problem: "the end is below 0" if problem.data["end"] < 0 else None),
+    )(lambda problem: {"x": problem.data["end"]})
     for end, agreement in ((3.0, Agreement.AGREES), (-3.0, Agreement.SKIPPED)):
         found = compare(own({"end": end}), solvers=["CLARABEL", "test.own.above_0"])
         assert {j.evidence.run.solver: j.agreement for j in found.families[0].judgements}["test.own.above_0"] is agreement
@@ -645,9 +654,9 @@ def test_the_first_solver_of_a_family_is_not_stopped_for_being_slow(own: Family[
     monkeypatch.setattr(module, "LEAST_ALLOWANCE", 0.01)
     monkeypatch.setattr(module, "ALLOWED_RATIO", 1e-3)
 
-    def waiting(seconds: float, d: Any) -> Any:
+    def waiting(seconds: float, problem: ProgramProblem) -> Any:
         time.sleep(seconds)
-        return {"x": d["end"]}
+        return {"x": problem.data["end"]}
 
     solver("test.own.first", own)(partial(waiting, 3.0))
     solver("test.own.second", own)(partial(waiting, 20.0))
@@ -676,7 +685,7 @@ HALF = partial(partial(_half_of_square), 0.5)
 @pytest.mark.parametrize(("stated", "doc"), [(HALF, _half_of_square.__doc__), (_Stated(), _Stated.__doc__)])
 def test_partials_and_objects_that_are_called_are_formulations_and_solvers(own: Family[ProgramProblem], stated: Any, doc: str) -> None:
     own.formulation("other", control=False)(stated)
-    solver("test.own.whole", own)(partial(lambda share, d: {"x": share * d["end"]}, 1.0))
+    solver("test.own.whole", own)(partial(lambda share, problem: {"x": share * problem.data["end"]}, 1.0))
     assert (REGISTRY["test.own.other"].stated.__doc__, REGISTRY["test.own.other"].module) == (doc, __name__)
     found = compare(own({"end": 3.0}), solvers=["CLARABEL", "test.own.whole"])
     assert found.exit_code == 0, str(found)
@@ -687,18 +696,18 @@ def test_what_is_entered_twice_or_wrongly_is_refused(own: Family[ProgramProblem]
     with pytest.raises(ValueError, match=r"'test.own.primal' is entered already"):
         own.formulation("primal")(lambda d: d)
     with pytest.raises(ValueError, match=r"a family 'test.ocsvm' is entered already, by brought"):
-        Family("test.ocsvm")
+        Family("test.ocsvm").formulation("primal")(lambda d: d)
     with pytest.raises(ValueError, match=r"a family 'svm.soft' is entered already"):
-        Family("svm.soft")
+        Family("svm.soft").formulation("other")(lambda d: d)
     for wrong in ("a family", "a/b", "", ".hidden", "all*"):
         with pytest.raises(ValueError, match=r"is no name here: names consist of letters"):
             Family(wrong)
         with pytest.raises(ValueError, match=r"is no name here: names consist of letters"):
             own.formulation(wrong)
         with pytest.raises(ValueError, match=r"is no name here: names consist of letters"):
-            solver(f"{own.id}.{wrong}", own)
+            solver(wrong, own)
     with pytest.raises(ValueError, match=r"unknown reading 'decimal'"):
-        Family("test.new", reading="decimal")  # type: ignore[arg-type]
+        Family("test.new", reading="decimal")  # type: ignore[call-overload]
     with pytest.raises(ValueError, match=r"must be above 0 and at most 0.001"):
         solver("test.own.rough", own, accuracy=0.1)
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'recovers'"):
@@ -710,7 +719,6 @@ def test_what_is_entered_twice_or_wrongly_is_refused(own: Family[ProgramProblem]
         optimum(empty({}))
     with pytest.raises(ValueError, match=r"no strategy to draw data from"):
         drawn(empty, 0)
-    del FAMILIES["test.empty"]
 
 
 def test_worlds_do_not_mix() -> None:
@@ -721,7 +729,7 @@ def test_worlds_do_not_mix() -> None:
     with pytest.raises(ValueError, match=r"take no point to start from"):
         ocsvm(POINT).own_point(None)
     solution: Any = SOLVERS["test.ocsvm.libsvm"].run(ocsvm(POINT), Limits(), None)
-    assert solution.value == -0.5
+    assert worth(ocsvm(POINT), solution).interval.upper == -0.5
 
 
 def test_duals_are_derived_by_machine_as_ever() -> None:

@@ -35,7 +35,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.family import FAMILIES as FAMILIES_BROUGHT
 from equimargin.own.plugins import load_shipped
-from equimargin.solvers import SOLVERS, Limits, Needs, Refusal, Solution, Status, exact_optimum, solve, solver
+from equimargin.solvers import SOLVERS, Limits, Refusal, Requirements, Solution, Status, exact_optimum, solve, solver
 from equimargin.solvers.solution import finished
 from equimargin.testing import FAMILIES, check_solver, margin_problems, sample_problem
 from places import HANG, ROOT, example
@@ -191,7 +191,13 @@ def idle() -> Iterator[list[Limits]]:
     """
     seen: list[Limits] = []
 
-    @solver("idle", "rank.l1", algorithm="none", needs=Needs(MarginProblem), first=lambda problem: True)
+    @solver(
+        "idle",
+        "rank.l1",
+        algorithm="none",
+        requires=Requirements(MarginProblem, losses=("hinge",)),
+        first=lambda problem: True,
+    )
     def run(problem: MarginProblem, limits: Limits) -> Point:
         seen.append(limits)
         return Point(beta=np.zeros(problem.m), alpha=np.zeros(problem.p))
@@ -263,7 +269,7 @@ def test_auto_leaves_a_run_that_the_caller_ends() -> None:
 
 
 EXAMPLE = ROOT / "examples" / "solvers" / "own_solver.py"
-WANTED = Needs(MarginProblem, no_bias="which is free", most_points=5)
+WANTED = Requirements(MarginProblem, losses=("hinge", "squared_hinge"), no_bias="which is free", most_points=5)
 
 
 @pytest.fixture
@@ -310,7 +316,7 @@ from equimargin.solvers import SOLVERS, solver
 from equimargin.testing import sample_problem
 
 ascent = SOLVERS["ascent"]
-solver("lost", algorithm="as ascent", families=ascent.families, needs=ascent.needs)(lambda *problem: own_solver.ascent(*problem))
+solver("lost", algorithm="as ascent", families=ascent.families, requires=ascent.requires)(lambda *problem: own_solver.ascent(*problem))
 for answer in compare(sample_problem("svm.nobias"), "*.dual", ["CLARABEL", "ascent", "lost"], jobs=2).answers:
     print(answer["solver"], answer["agreement"], answer["reason"])
 """
@@ -352,18 +358,18 @@ def test_no_name_is_taken_twice(name: str) -> None:
     where = rf"equimargin\.solvers\.dual\.{name}\._solve"
     sentence = rf"^'{name}' is registered already, by {where}; take another name, or `del SOLVERS\['{name}'\]` first$"
     with pytest.raises(ValueError, match=sentence):
-        solver(name, "svm", algorithm="none", needs=WANTED)(ignorant)
+        solver(name, "svm", algorithm="none", requires=WANTED)(ignorant)
     assert SOLVERS[name] is before
 
 
 def test_a_name_is_taken_before_its_module_is_loaded() -> None:
     code = """
 from equimargin.formulations import MarginProblem
-from equimargin.solvers import Needs, solver
+from equimargin.solvers import Requirements, solver
 import sys
 assert "equimargin.solvers.newton.tron" not in sys.modules
 try:
-    solver("tron", algorithm="none", families=("svm",), needs=Needs(MarginProblem))(print)
+    solver("tron", "svm", algorithm="none", requires=Requirements(MarginProblem, losses=("hinge",)))(print)
 except ValueError as refused:
     print(refused)
 """
@@ -392,7 +398,7 @@ def test_a_solver_may_go_first() -> None:
         heard.append(problem)
         return SOLVERS["coordinate_descent"].run(problem, limits, warm_start)
 
-    solver("eager", "svm", algorithm="none", needs=WANTED, first=lambda problem: problem.C < 2)(eager)
+    solver("eager", "svm", algorithm="none", requires=WANTED, first=lambda problem: problem.C < 2)(eager)
     try:
         few, many = classification(LINE, [1, -1, 1], bias=False), classification(np.arange(6.0)[:, None], [1, -1] * 3, bias=False)
         for problem in (few.with_cost(3.0), many, one_norm_ranking(LINE, [0, 1, 2]), few):
@@ -432,7 +438,13 @@ def test_what_solve_does_not_need_is_imported_when_it_is_asked_for() -> None:
 
 
 def test_families_of_a_solver_may_be_a_list() -> None:
-    solver("listed", *["svm.soft"], algorithm="none", needs=Needs(MarginProblem), reference=True)(lambda problem: problem.origin)
+    solver(
+        "listed",
+        *["svm.soft"],
+        algorithm="none",
+        requires=Requirements(MarginProblem, losses=("hinge",)),
+        reference=True,
+    )(lambda problem: problem.origin)
     try:
         assert SOLVERS["listed"].takes("svm.soft")
         assert SOLVERS["listed"].families == ("svm.soft",)
@@ -443,25 +455,15 @@ def test_families_of_a_solver_may_be_a_list() -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
+        ({"families": ()}, "wrong: name the families that it is for, as in @solver('wrong', 'svm.soft'), not ()"),
+        ({"families": (3,)}, "wrong: name the families that it is for, as in @solver('wrong', 'svm.soft'), not (3,)"),
         (
-            {"families": "svm.soft"},
-            "wrong: families must be names of families, such as ('svm.soft',), not 'svm.soft'",
-        ),
-        (
-            {"needs": MarginProblem},
-            "wrong: needs must be what the solver needs of a problem, such as Needs(MarginProblem), not ",
+            {"requires": MarginProblem},
+            "wrong: requires must be the solver's requirements, such as Requirements(MarginProblem, losses=('hinge',)), not ",
         ),
     ],
 )
 def test_wrong_arguments_of_a_solver_are_sentences(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
-        solver(
-            "wrong",
-            **{
-                "algorithm": "none",
-                "families": ("svm.soft",),
-                "needs": Needs(MarginProblem),
-                **wrong,
-            },
-        )
+        solver("wrong", *wrong.get("families", ("svm.soft",)), requires=wrong.get("requires", Requirements(MarginProblem)))
     assert "wrong" not in SOLVERS

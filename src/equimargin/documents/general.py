@@ -24,6 +24,7 @@ from equimargin.own import Family, ProgramProblem, Source, solver
 from equimargin.own.checks import classes, matrix, needing, positive, real
 from equimargin.own.drawing import Data, points
 from equimargin.solvers import solve
+from equimargin.solvers.requirements import Requirements
 
 TITLE = "Cortes, Vapnik, Support-Vector Networks (1995)"
 POWERS = [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0), (2.0, 0.5), (1.5, 1.0)]
@@ -150,7 +151,12 @@ def _not_searched(d: Data) -> str | None:
     return None if d["sigma"] in (1, 2) and d["tau"] >= 1 else "the search is for sigma = 1 or 2 and a convex F"
 
 
-@solver("svm.general.along_costs", general, algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and their squares", applies=_not_searched)
+@solver(
+    "svm.general.along_costs",
+    general,
+    algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and their squares",
+    requires=Requirements(ProgramProblem, also=lambda problem: _not_searched(problem.data)),
+)
 def along_costs(problem: ProgramProblem) -> Data:
     """The soft margin at the cost c = C F'(s(c)), where s(c) is its sum of xi^sigma, which falls as c grows."""
     d = problem.data

@@ -104,7 +104,9 @@ def _check_levels(y: NDArray[np.float64]) -> None:
 
 implicit = Family("ord.implicit", Source("Chu 2005", "section 3", CHU), data=partial(drawn, C=[1.0, 0.25, 4.0]), check=check)
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
-implicit_l2 = Family("ord.implicit_l2", Source("Chu 2005", "section 3, with squared slacks", CHU), data=partial(drawn, C=[1.0, 0.25, 4.0]), check=check)
+implicit_l2 = Family(
+    "ord.implicit_l2", Source("Chu 2005", "section 3, with squared slacks", CHU), data=partial(drawn, C=[1.0, 0.25, 4.0]), check=check
+)
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
 explicit = Family("ord.explicit", Source("Chu 2005", "section 2", CHU), data=partial(drawn, C=[1.0, 0.25, 4.0]), check=check)
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
@@ -373,14 +375,21 @@ def implicit_rank_l1(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(cp.pos(1 - _pairs(d) @ w))))
 
 
-@solver("ord.implicit.newton", implicit, algorithm="Newton's method on w and the thresholds, hinges smoothed around their multipliers", reference=False)
+@solver(
+    "ord.implicit.newton",
+    implicit,
+    algorithm="Newton's method on w and the thresholds, hinges smoothed around their multipliers",
+    reference=False,
+)
 def implicit_newton(problem: ProgramProblem) -> Data | float:
     """The optimal w and thresholds."""
     d = problem.data
     return _answer(d, newton)
 
 
-@solver("ord.implicit.smo", implicit, algorithm="sequential minimal optimisation, two multipliers of one threshold at a time", reference=False)
+@solver(
+    "ord.implicit.smo", implicit, algorithm="sequential minimal optimisation, two multipliers of one threshold at a time", reference=False
+)
 def implicit_smo(problem: ProgramProblem) -> Data | float:
     """The w of the multipliers, and the best thresholds of it."""
     d = problem.data
@@ -419,14 +428,24 @@ def implicit_l2_dual_of_half(d: Data) -> cp.Problem:
     return _dual(d, rows_of(d), square=0.5)
 
 
-@solver("ord.implicit_l2.newton", implicit_l2, algorithm="finite Newton on w and the thresholds, as fast as that of a classification", reference=False)
+@solver(
+    "ord.implicit_l2.newton",
+    implicit_l2,
+    algorithm="finite Newton on w and the thresholds, as fast as that of a classification",
+    reference=False,
+)
 def implicit_l2_newton(problem: ProgramProblem) -> Data | float:
     """The optimal w and thresholds."""
     d = problem.data
     return _answer(d, newton, squared=True)
 
 
-@solver("ord.implicit_l2.smo", implicit_l2, algorithm="sequential minimal optimisation, two multipliers of one threshold at a time", reference=False)
+@solver(
+    "ord.implicit_l2.smo",
+    implicit_l2,
+    algorithm="sequential minimal optimisation, two multipliers of one threshold at a time",
+    reference=False,
+)
 def implicit_l2_smo(problem: ProgramProblem) -> Data | float:
     """The w of the multipliers, and the best thresholds of it."""
     d = problem.data
@@ -463,7 +482,9 @@ def explicit_unordered(d: Data) -> cp.Problem:
     return _primal(d, rows_of(d, explicit=True))
 
 
-@solver("ord.explicit.newton", explicit, algorithm="Newton's method, hinges and the order smoothed around their multipliers", reference=False)
+@solver(
+    "ord.explicit.newton", explicit, algorithm="Newton's method, hinges and the order smoothed around their multipliers", reference=False
+)
 def explicit_newton(problem: ProgramProblem) -> Data:
     """The optimal w and thresholds."""
     d = problem.data
@@ -503,7 +524,12 @@ def hard_unscaled(d: Data) -> cp.Problem:
     return hard_rank_hard(d)
 
 
-@solver("ord.hard.dual_active_set", hard, algorithm="the hard ranking by its dual active-set method, with thresholds in the middle", reference=False)
+@solver(
+    "ord.hard.dual_active_set",
+    hard,
+    algorithm="the hard ranking by its dual active-set method, with thresholds in the middle",
+    reference=False,
+)
 def hard_dual_active_set(problem: ProgramProblem) -> Any:
     """Twice the w of rank.hard, with thresholds; inf where a ray proves that no w keeps the levels apart."""
     d = problem.data

@@ -174,7 +174,9 @@ def dual_tied(d: Data) -> cp.Problem:
     return _dual(d, tied=True)
 
 
-@solver("ord.sum.newton", sum_of_margins, algorithm="Newton's method, hinges and the order smoothed around their multipliers", reference=False)
+@solver(
+    "ord.sum.newton", sum_of_margins, algorithm="Newton's method, hinges and the order smoothed around their multipliers", reference=False
+)
 def by_newton(problem: ProgramProblem) -> Any:
     """The optimal w and ends; -inf where an end goes to infinity."""
     d = problem.data

@@ -21,10 +21,10 @@ from equimargin.formulations.program_problem import ProgramProblem, described
 from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.proofs.program import ProvenOptimum, optimum
 from equimargin.proofs.program.completion import completed
-from equimargin.proofs.program.optimum import stated_rounding
+from equimargin.proofs.program.proven_optimum import stated_rounding
 from equimargin.proofs.program.worth import worth
 from equimargin.proofs.referee.evidence import what_was_raised
-from equimargin.solvers.registry import Entry
+from equimargin.solvers.registry import RegisteredSolver
 from equimargin.solvers.solution import Limits, Status
 
 try:
@@ -127,7 +127,7 @@ def check_own_formulation(entry: Formulation, examples: int = EXAMPLES, seed: in
     return found
 
 
-def check_own_solver(solver: Entry[Any], examples: int = EXAMPLES, seed: int = 0) -> None:
+def check_own_solver(solver: RegisteredSolver[Any], examples: int = EXAMPLES, seed: int = 0) -> None:
     """Check a solver of a family that somebody brings on drawn instances: its answers must be worth the optimum, as near as it admits.
 
     It may refuse data by `applies`, or by a ValueError.

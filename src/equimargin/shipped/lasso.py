@@ -29,7 +29,12 @@ def _check_groups(value: Any, name: str, data: Data) -> None:
         raise ValueError(f"{name} must be {d} numbers, one for every feature, and is of shape {np.shape(value)}")
 
 
-group_lasso = Family("group_lasso", Source("Yuan 2006", "(2.1)", YUAN), data=few, check=needing(X=matrix, y=targets, penalty=positive, groups=Optional(_check_groups)))
+group_lasso = Family(
+    "group_lasso",
+    Source("Yuan 2006", "(2.1)", YUAN),
+    data=few,
+    check=needing(X=matrix, y=targets, penalty=positive, groups=Optional(_check_groups)),
+)
 """X (m, d), y (m,) targets, penalty > 0, and groups (d,), a number for each feature; without it the features form one group."""
 STEPS = 20_000
 """Steps of the proximal gradient, at most: a group lasso of a hundred weights is then solved to ten digits."""
@@ -56,7 +61,13 @@ def mean_of_squares(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(d["X"] @ w - d["y"]) / (2 * len(d["y"])) + d["penalty"] * cp.norm1(w)))
 
 
-@solver("lasso.coordinate_descent", lasso, algorithm="coordinate descent of scikit-learn's Lasso, whose penalty is divided by m", accuracy=1e-6, libraries=("sklearn.linear_model",))
+@solver(
+    "lasso.coordinate_descent",
+    lasso,
+    algorithm="coordinate descent of scikit-learn's Lasso, whose penalty is divided by m",
+    accuracy=1e-6,
+    libraries=("sklearn.linear_model",),
+)
 def coordinate_descent(problem: ProgramProblem) -> Data:
     """The weights of Lasso."""
     d = problem.data
@@ -102,7 +113,12 @@ def without_half(d: Data) -> cp.Problem:
     return _group_lasso(d, 1.0)
 
 
-@solver("group_lasso.proximal_gradient", group_lasso, algorithm="proximal gradient with momentum (FISTA): every group is shrunk as a whole", accuracy=1e-6)
+@solver(
+    "group_lasso.proximal_gradient",
+    group_lasso,
+    algorithm="proximal gradient with momentum (FISTA): every group is shrunk as a whole",
+    accuracy=1e-6,
+)
 def proximal_gradient(problem: ProgramProblem) -> Data:
     """w after a given number of steps, each of the inverse largest curvature."""
     d = problem.data

@@ -15,7 +15,12 @@ from equimargin.own.checks import classes, matrix, needing, positive
 from equimargin.own.drawing import Data, points
 
 TITLE = "Suykens, Vandewalle, Least Squares Support Vector Machine Classifiers (1999)"
-ls_svm = Family("ls_svm", Source("Suykens 1999", "(8)-(10)", TITLE), data=partial(points, labels=2, C=[1.0, 0.5, 2.0]), check=needing(X=matrix, y=classes(2), C=positive))
+ls_svm = Family(
+    "ls_svm",
+    Source("Suykens 1999", "(8)-(10)", TITLE),
+    data=partial(points, labels=2, C=[1.0, 0.5, 2.0]),
+    check=needing(X=matrix, y=classes(2), C=positive),
+)
 """X (m, d), y (m,) in {0, 1} and C > 0, the gamma of the source."""
 
 
@@ -48,7 +53,13 @@ def squared_hinge(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] / 2 * cp.sum_squares(e)), [cp.multiply(_signs(d), X @ w + b) >= 1 - e])
 
 
-@solver("ls_svm.ridge", ls_svm, algorithm="scikit-learn's Ridge on the signs, which is the same problem: y_i^2 = 1", accuracy=1e-8, libraries=("sklearn.linear_model",))
+@solver(
+    "ls_svm.ridge",
+    ls_svm,
+    algorithm="scikit-learn's Ridge on the signs, which is the same problem: y_i^2 = 1",
+    accuracy=1e-8,
+    libraries=("sklearn.linear_model",),
+)
 def ridge(problem: ProgramProblem) -> Data:
     """The w and b of Ridge with the penalty 1 / C."""
     d = problem.data

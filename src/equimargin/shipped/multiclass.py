@@ -13,9 +13,15 @@ from equimargin.formulations.symbols import cp
 from equimargin.own import Family, ProgramProblem, Source, solver
 from equimargin.own.checks import classes, matrix, needing, positive
 from equimargin.own.drawing import Data, points
+from equimargin.solvers.requirements import Requirements
 
 TITLE = "Crammer, Singer, On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines (2001)"
-crammer_singer = Family("crammer_singer", Source("Crammer 2001", "(7)", TITLE), data=partial(points, labels=3, least=3, C=[1.0, 0.5, 3.0]), check=needing(X=matrix, y=classes(), C=positive))
+crammer_singer = Family(
+    "crammer_singer",
+    Source("Crammer 2001", "(7)", TITLE),
+    data=partial(points, labels=3, least=3, C=[1.0, 0.5, 3.0]),
+    check=needing(X=matrix, y=classes(), C=positive),
+)
 """X (m, d), y (m,) in {0, ..., k - 1}, each of which has a point, and C > 0."""
 
 
@@ -57,7 +63,14 @@ def _two_classes(d: Data) -> str | None:
     return "there are fewer than three classes, and LIBLINEAR solves another problem then" if d["y"].max() < 2 else None
 
 
-@solver("crammer_singer.liblinear", crammer_singer, algorithm="LIBLINEAR (-s 4) through scikit-learn", accuracy=1e-4, applies=_two_classes, libraries=("sklearn.svm",))
+@solver(
+    "crammer_singer.liblinear",
+    crammer_singer,
+    algorithm="LIBLINEAR (-s 4) through scikit-learn",
+    accuracy=1e-4,
+    requires=Requirements(ProgramProblem, also=lambda problem: _two_classes(problem.data)),
+    libraries=("sklearn.svm",),
+)
 def liblinear(problem: ProgramProblem) -> Data:
     """The weights of LinearSVC, which takes three classes or more."""
     d = problem.data

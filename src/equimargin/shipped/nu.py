@@ -20,11 +20,22 @@ from equimargin.formulations.symbols import cp
 from equimargin.own import Family, ProgramProblem, Source, solver
 from equimargin.own.checks import classes, matrix, needing, positive, share, targets
 from equimargin.own.drawing import Data, points
+from equimargin.solvers.requirements import Requirements
 
 TITLE = "Schölkopf, Smola, Williamson, Bartlett, New Support Vector Algorithms (2000)"
-nu_svc = Family("nu_svc", Source("Schölkopf 2000", "(46)-(49)", TITLE), data=partial(points, labels=2, least=2, nu=[0.5, 0.25, 1.0]), check=needing(X=matrix, y=classes(2), nu=share))
+nu_svc = Family(
+    "nu_svc",
+    Source("Schölkopf 2000", "(46)-(49)", TITLE),
+    data=partial(points, labels=2, least=2, nu=[0.5, 0.25, 1.0]),
+    check=needing(X=matrix, y=classes(2), nu=share),
+)
 """X (m, d), y (m,) in {0, 1} and nu in (0, 1]."""
-nu_svr = Family("nu_svr", Source("Schölkopf 2000", "(29)-(32)", TITLE), data=partial(points, labels=-1, nu=[0.5, 0.25, 0.75], C=[1.0, 4.0]), check=needing(X=matrix, y=targets, nu=share, C=positive))
+nu_svr = Family(
+    "nu_svr",
+    Source("Schölkopf 2000", "(29)-(32)", TITLE),
+    data=partial(points, labels=-1, nu=[0.5, 0.25, 0.75], C=[1.0, 4.0]),
+    check=needing(X=matrix, y=targets, nu=share, C=positive),
+)
 """X (m, d), y (m,) targets, nu in (0, 1] and C, which the losses' mean is multiplied by."""
 
 
@@ -76,7 +87,13 @@ def svc_hinge(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + hinges - d["nu"] * rho))
 
 
-@solver("nu_svc.libsvm", nu_svc, algorithm="LIBSVM through scikit-learn: its multipliers are those of the dual times a factor, their sum being nu", applies=_too_large, libraries=("sklearn.svm",))
+@solver(
+    "nu_svc.libsvm",
+    nu_svc,
+    algorithm="LIBSVM through scikit-learn: its multipliers are those of the dual times a factor, their sum being nu",
+    requires=Requirements(ProgramProblem, also=lambda problem: _too_large(problem.data)),
+    libraries=("sklearn.svm",),
+)
 def svc_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
     """NuSVC of scikit-learn."""
     d = problem.data

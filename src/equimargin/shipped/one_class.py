@@ -18,7 +18,9 @@ from equimargin.own.checks import matrix, needing, share
 from equimargin.own.drawing import Data, points
 
 TITLE = "Schölkopf, Platt, Shawe-Taylor, Smola, Williamson, Estimating the Support of a High-Dimensional Distribution (2001)"
-one_class = Family("one_class", Source("Schölkopf 2001", "(3)-(4)", TITLE), data=partial(points, nu=[0.5, 0.25, 1.0]), check=needing(X=matrix, nu=share))
+one_class = Family(
+    "one_class", Source("Schölkopf 2001", "(3)-(4)", TITLE), data=partial(points, nu=[0.5, 0.25, 1.0]), check=needing(X=matrix, nu=share)
+)
 """X (m, d) and nu in (0, 1]."""
 
 
@@ -52,7 +54,12 @@ def wrong_box(d: Data) -> cp.Problem:
     return cp.Problem(cp.Maximize(-cp.sum_squares(d["X"].T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= 1 / d["nu"]])
 
 
-@solver("one_class.libsvm", one_class, algorithm="LIBSVM through scikit-learn: its multipliers are nu m times those of the dual", libraries=("sklearn.svm",))
+@solver(
+    "one_class.libsvm",
+    one_class,
+    algorithm="LIBSVM through scikit-learn: its multipliers are nu m times those of the dual",
+    libraries=("sklearn.svm",),
+)
 def libsvm(problem: ProgramProblem) -> tuple[str, Data]:
     """OneClassSVM of scikit-learn.
 

@@ -19,7 +19,12 @@ from equimargin.own.checks import classes, matrix, needing, positive
 from equimargin.own.drawing import Data, points
 
 TITLE = "Bradley, Mangasarian, Feature Selection via Concave Minimization and Support Vector Machines (1998)"
-one_norm_svm = Family("one_norm_svm", Source("Bradley 1998", "(8)", TITLE), data=partial(points, labels=2, C=[1.0, 0.5, 3.0]), check=needing(X=matrix, y=classes(2), C=positive))
+one_norm_svm = Family(
+    "one_norm_svm",
+    Source("Bradley 1998", "(8)", TITLE),
+    data=partial(points, labels=2, C=[1.0, 0.5, 3.0]),
+    check=needing(X=matrix, y=classes(2), C=positive),
+)
 """X (m, d), y (m,) in {0, 1} and C > 0."""
 
 
@@ -50,7 +55,14 @@ def one_sided(d: Data) -> cp.Problem:
     return cp.Problem(cp.Maximize(cp.sum(u)), [d["X"].T @ cp.multiply(y, u) <= 1, y @ u == 0, u >= 0, u <= d["C"]])
 
 
-@solver("one_norm_svm.highs", one_norm_svm, algorithm="HiGHS on the program with w = p - q, through scipy", accuracy=1e-8, libraries=("scipy.optimize",), library="HIGHS")
+@solver(
+    "one_norm_svm.highs",
+    one_norm_svm,
+    algorithm="HiGHS on the program with w = p - q, through scipy",
+    accuracy=1e-8,
+    libraries=("scipy.optimize",),
+    library="HIGHS",
+)
 def highs(problem: ProgramProblem) -> Data:
     """The w and b of HiGHS."""
     d = problem.data

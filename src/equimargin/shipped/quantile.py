@@ -16,12 +16,17 @@ from equimargin.own.checks import matrix, needing, real, targets
 from equimargin.own.drawing import Data, points
 
 TITLE = "Koenker, Bassett, Regression Quantiles (1978)"
-quantile = Family("quantile", Source("Koenker 1978", "(3.1)", TITLE), data=partial(points, labels=-1, tau=[0.5, 0.25, 0.75], penalty=[1.0, 0.25, 0.0]), check=needing(
+quantile = Family(
+    "quantile",
+    Source("Koenker 1978", "(3.1)", TITLE),
+    data=partial(points, labels=-1, tau=[0.5, 0.25, 0.75], penalty=[1.0, 0.25, 0.0]),
+    check=needing(
         X=matrix,
         y=targets,
         tau=real("a number above 0 and below 1", lambda v: 0 < v < 1),
         penalty=real("a finite number that is at least 0", lambda v: 0 <= v < np.inf),
-    ))
+    ),
+)
 """X (m, d), y (m,) targets, tau in (0, 1), and penalty >= 0, that of |w|_1 beside the mean of the losses."""
 
 
@@ -54,7 +59,14 @@ def symmetric_box(d: Data) -> cp.Problem:
     return _dual(d, -d["tau"])
 
 
-@solver("quantile.highs", quantile, algorithm="HiGHS, as scikit-learn's QuantileRegressor poses it", accuracy=1e-8, libraries=("sklearn.linear_model",), library="HIGHS")
+@solver(
+    "quantile.highs",
+    quantile,
+    algorithm="HiGHS, as scikit-learn's QuantileRegressor poses it",
+    accuracy=1e-8,
+    libraries=("sklearn.linear_model",),
+    library="HIGHS",
+)
 def highs(problem: ProgramProblem) -> Data:
     """The w and b of QuantileRegressor."""
     d = problem.data
