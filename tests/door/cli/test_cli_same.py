@@ -188,7 +188,7 @@ import cvxpy as cp
 from hypothesis import strategies as st
 from equimargin.own import Family
 
-nearest = family("{family}", data=lambda: st.fixed_dictionaries({{"end": st.integers(1, 4)}}))
+nearest = Family("{family}", data=lambda: st.fixed_dictionaries({{"end": st.integers(1, 4)}}))
 
 @nearest.formulation("primal")
 def primal(d):

@@ -93,9 +93,10 @@ def test_nothing_but_the_record_goes_to_standard_output(run: Run, tmp_path: Path
 
 PRINTING = """
 from brought import ocsvm
+from equimargin.own import solver
 print("printed at import")
-@ocsvm.solver("printing", accuracy=1e-6)
-def printing(d):
+@solver("test.ocsvm.printing", ocsvm, accuracy=1e-6)
+def printing(problem):
     \"\"\"No answer, but a word.\"\"\"
     print("printed by a solver")
     raise ValueError("no answer")
@@ -201,7 +202,7 @@ import cvxpy as cp
 from equimargin.own import Family
 
 def stated(name, make, **how):
-    family(name).formulation("primal", **how)(make)
+    Family(name).formulation("primal", **how)(make)
 
 x = cp.Variable
 stated("own_far", lambda d: (v := x(2, name="v")) is None or cp.Problem(cp.Minimize(cp.norm(v - d["a"])), [v >= 1]))

@@ -34,7 +34,7 @@ import time
 import cvxpy as cp
 import numpy as np
 from equimargin.formulations import MarginProblem
-from equimargin.own import Source, family
+from equimargin.own import Family, Source
 from equimargin.solvers import Requirements, solver
 
 
@@ -43,7 +43,7 @@ def points(m, d, least=0):
     return st.just({"X": np.arange(float(m * d)).reshape(m, d), "y": np.ones(m), "least": 0.5})
 
 
-nearest = family("shrink_nearest", source=Source("a test", "(1)"), data=lambda: points(6, 3))
+nearest = Family("shrink_nearest", Source("a test", "(1)"), data=lambda: points(6, 3))
 
 
 @nearest.formulation("primal")
@@ -58,14 +58,14 @@ def wrong(d):
     return cp.Problem(cp.Minimize(cp.sum_squares(x)), [d["X"] @ x >= d["y"]])
 
 
-@solver("shrink_raises", algorithm="an exception", families=("svm.soft",), requires=Requirements(MarginProblem, losses=("hinge",)))
+@solver("shrink_raises", "svm.soft", algorithm="an exception", requires=Requirements(MarginProblem, losses=("hinge",)))
 def raises(problem, limits, start):
     if (problem.X > 2).any():
         raise ZeroDivisionError("by zero")
     return {"beta": np.zeros(problem.m), "b": 0.0}
 
 
-@solver("shrink_sleeps", algorithm="a nap", families=("svm.soft",), requires=Requirements(MarginProblem, losses=("hinge",)))
+@solver("shrink_sleeps", "svm.soft", algorithm="a nap", requires=Requirements(MarginProblem, losses=("hinge",)))
 def sleeps(problem, limits, start):
     from equimargin.solvers import solve
     time.sleep(0.3 if problem.m > 2 else 0.0)

@@ -25,7 +25,7 @@ import os, signal
 from equimargin.solvers import Requirements, solver
 from equimargin.formulations import MarginProblem
 
-@solver("deadly", algorithm="the end of its process", families=("svm.soft",), requires=Requirements(MarginProblem, losses=("hinge",)))
+@solver("deadly", "svm.soft", algorithm="the end of its process", requires=Requirements(MarginProblem, losses=("hinge",)))
 def deadly(problem, limits, start):
     os.kill(os.getpid(), signal.SIGKILL)
 """
