@@ -15,12 +15,13 @@ from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.programs.reading import READINGS, Reading
 from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.registry import Registry
 from equimargin.formulations.source import Source
 from equimargin.formulations.user_functions import Quit, kept
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=AnyProblem)
-FAMILIES: dict[str, Family[Any]] = {}
+FAMILIES: Registry[Family[Any]] = Registry("family")
 """All families that have a formulation, by their ids."""
 EDITIONS: Counter[str] = Counter()
 """The number of times that a formulation of each id has been entered."""
@@ -192,7 +193,7 @@ class Family(Generic[P]):
             if id in REGISTRY:
                 raise ValueError(f"{id!r} is entered already, by {REGISTRY[id].module}; take another name, or `del REGISTRY[{id!r}]` first")
             EDITIONS[id] += 1
-            REGISTRY[id] = Formulation(
+            entry = Formulation(
                 id,
                 name,
                 self.id,
@@ -211,6 +212,7 @@ class Family(Generic[P]):
                 prove and kept(prove),
                 EDITIONS[id],
             )
+            REGISTRY.enter(id, entry, entry.module)
             return function
 
         return enter
@@ -218,15 +220,13 @@ class Family(Generic[P]):
     def _enter(self, module: str) -> None:
         """Enter the family with its first formulation, in the place of one that the same module entered before."""
         before = FAMILIES.get(self.id)
-        if before is not None and before.module != module:
-            raise ValueError(f"a family {self.id!r} is entered already, by {before.module}; take another id")
+        self.module = module
+        FAMILIES.enter(self.id, self, module)
         if before is not None:
             for name in [name for name, entry in REGISTRY.items() if (entry.family, entry.module) == (self.id, module)]:
                 del REGISTRY[name]
             for forget in before.when_replaced:
                 forget()
-        self.module = module
-        FAMILIES[self.id] = self
 
 
 def program_families() -> dict[str, Family[ProgramProblem]]:

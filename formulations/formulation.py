@@ -17,6 +17,7 @@ from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.programs import Program, Reading, program_of
 from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.registry import Registry
 from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import DeclarationValues, Symbols, cp
 
@@ -273,7 +274,7 @@ def formulation_data(problem: AnyProblem, as_printed: bool = False) -> Any:
     return Symbols(problem, as_printed) if isinstance(problem, CanonicalProblem) else problem.data  # type: ignore[arg-type, attr-defined]
 
 
-REGISTRY: dict[str, Formulation] = {}
+REGISTRY: Registry[Formulation] = Registry("formulation")
 """All formulations that can be declared, by their ids."""
 
 

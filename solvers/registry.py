@@ -20,7 +20,7 @@ some 20 ms. A module is therefore imported when its solver is first looked up;
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from importlib import import_module
@@ -31,13 +31,14 @@ import numpy as np
 
 from equimargin.formulations.family import Family, check_name
 from equimargin.formulations.formulation import REGISTRY
-from equimargin.formulations.numeric.arguments import did_you_mean, shown
+from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.numeric.jit import seconds_at_work, seconds_to_compile
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.registry import Registry
 from equimargin.formulations.user_functions import innermost, kept, kept_from_quitting
 from equimargin.solvers.exact_limits import refusal as exact_refusal
 from equimargin.solvers.program_solution import solved
@@ -187,60 +188,8 @@ class RegisteredSolver(Generic[P]):
         return finished(problem, self.name, answer, limits, time.perf_counter() - started)
 
 
-class Solvers(Mapping[str, RegisteredSolver[Any]]):
-    """Solvers by name, in the order in which "auto" asks them: those of `modules` first, then others as they are entered.
-
-    Parameters
-    ----------
-    modules : of each solver that is entered when its module is imported, which is at
-        the first look at it.
-    """
-
-    def __init__(self, modules: Mapping[str, str]) -> None:
-        self._known: dict[str, RegisteredSolver[Any] | str] = dict(modules)
-
-    def __getitem__(self, name: str) -> RegisteredSolver[Any]:
-        known = self._known[name]
-        if isinstance(known, str):
-            import_module(known)
-            known = self._known[name]
-        assert isinstance(known, RegisteredSolver)
-        return known
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._known
-
-    def __delitem__(self, name: str) -> None:
-        del self._known[name]
-
-    def forget(self, name: str) -> None:
-        """Remove a solver, if it is there."""
-        self._known.pop(name, None)
-
-    def enter(self, entry: RegisteredSolver[Any]) -> None:
-        """Add a solver. One whose module is loaded again, or that is defined again in a notebook, takes the place of itself.
-
-        Raises
-        ------
-        ValueError : a name that another solver has.
-        """
-        if self._known.get(entry.name, entry.module) != entry.module:
-            function = self[entry.name].function
-            where = f"{function.__module__}.{function.__qualname__}"
-            if where != f"{entry.module}.{entry.function.__qualname__}":
-                raise ValueError(
-                    f"{entry.name!r} is registered already, by {where}; take another name, or `del SOLVERS[{entry.name!r}]` first"
-                )
-        self._known[entry.name] = entry
-
-
-SOLVERS = Solvers(
+SOLVERS: Registry[RegisteredSolver[Any]] = Registry(
+    "solver",
     {
         "smo": "equimargin.solvers.dual.smo",
         "coordinate_descent": "equimargin.solvers.dual.coordinate_descent",
@@ -253,8 +202,9 @@ SOLVERS = Solvers(
         "homotopy": "equimargin.solvers.path.homotopy",
         "dual_active_set": "equimargin.solvers.hard.dual_active_set",
         "penalty": "equimargin.solvers.hard.penalty",
-    }
+    },
 )
+"""Solvers by name, in the order in which "auto" asks them: those of the project first, then others as they are entered."""
 
 
 def solver(
@@ -318,7 +268,8 @@ def solver(
 
     def enter(function: Run) -> Run:
         said = algorithm or cleandoc(innermost(function).__doc__ or "").partition("\n")[0]
-        SOLVERS.enter(RegisteredSolver(name, function, said, ids, requires, reference, first, kernel, library, accuracy, libraries))
+        entry = RegisteredSolver(name, function, said, ids, requires, reference, first, kernel, library, accuracy, libraries)
+        SOLVERS.enter(name, entry, entry.module)
         for family in families:
             if isinstance(family, Family):
                 family.when_replaced.append(partial(SOLVERS.forget, name))
@@ -445,7 +396,7 @@ def _willing(problem: AnyProblem, solver: str | Solver) -> Solver:
     """The solver, of that name or itself, which does not refuse the problem."""
     if isinstance(solver, str) and solver not in SOLVERS:
         known = ", ".join(["auto", *(known.name for known in _of_family(problem))])
-        raise ValueError(f"unknown solver {solver!r}{did_you_mean(solver, list(SOLVERS))}; those for {problem.family}: {known}")
+        raise ValueError(f"unknown solver {solver!r}{SOLVERS.suggestion(solver)}; those for {problem.family}: {known}")
     chosen = SOLVERS[solver] if isinstance(solver, str) else solver
     refusal = chosen.refusal(problem)
     if refusal is not None:

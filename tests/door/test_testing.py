@@ -47,10 +47,10 @@ def test_what_is_wrong_is_said(own: str) -> None:
         (replace(right, to_canonical=lambda v, d: d.point(v["w"], v["b"])), "disagrees on linear where it must be agrees"),
     ]
     for changed, words in wrong:
-        REGISTRY[own] = changed
+        REGISTRY.enter(own, changed, REGISTRY.module_of(own))
         with pytest.raises(AssertionError, match=words):
             check_formulation(own)
-    REGISTRY[own] = replace(right, family="svr.l1")
+    REGISTRY.enter(own, replace(right, family="svr.l1"), REGISTRY.module_of(own))
     with pytest.raises((AssertionError, ValueError)):
         check_formulation(own)
 

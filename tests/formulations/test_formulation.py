@@ -40,7 +40,7 @@ def entered() -> Iterator[Callable[..., Declaration]]:
         return declare(ID, problem)
 
     yield declared
-    REGISTRY.pop(ID, None)
+    REGISTRY.forget(ID)
 
 
 def hinge(d: Symbols, C: Any) -> cp.Problem:
@@ -58,7 +58,7 @@ def test_names_must_differ(entered: Callable[..., Declaration]) -> None:
 
     with pytest.raises(ValueError, match=r"two constraints called 'w': give each a name of its own"):
         entered(constraints)
-    REGISTRY.pop(ID)
+    del REGISTRY[ID]
     with pytest.raises(ValueError, match=r"two unknowns called 'C'"):
         entered(unknowns)
 

@@ -44,6 +44,7 @@ from equimargin.formulations import (
 from equimargin.formulations.kernels.kernel import RBF, Linear, Polynomial
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.problem.choices import Bias, Loss
+from equimargin.formulations.registry import Registry
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.proofs import Agreement, Evidence, Judgement, Verdict, examine, examine_solution, judge
 from equimargin.solvers import SOLVERS, Limits, registry, solve, solve_declaration
@@ -1365,7 +1366,7 @@ def executed(name: str, known: str, change: Change | None, monkeypatch: pytest.M
     module.__dict__["ORIGINAL"] = lambda kernel: getattr(original, kernel.__name__)
     monkeypatch.setitem(sys.modules, module.__name__, module)
     with monkeypatch.context() as aside:
-        aside.setattr(registry, "SOLVERS", registry.Solvers({}))  # a wrong solver is entered among none
+        aside.setattr(registry, "SOLVERS", Registry("solver"))  # a wrong solver is entered among none
         exec(compile(source, f"<{module.__name__}>", "exec"), module.__dict__)
     return module
 

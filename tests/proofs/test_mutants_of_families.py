@@ -181,7 +181,7 @@ def entered() -> Iterator[None]:
         del REGISTRY[id]
     for name in [name for name in SOLVERS if name.startswith(MUTANT)]:
         del SOLVERS[name]
-    FAMILIES.pop(MUTANT, None)
+    FAMILIES.forget(MUTANT)
 
 
 def _optimum(entry: Formulation, data: Any, stated: cp.Problem) -> float:

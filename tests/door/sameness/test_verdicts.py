@@ -272,7 +272,7 @@ def test_instances_that_a_formulation_is_not_stated_for_decide_nothing() -> None
     finally:
         for id in [id for id in REGISTRY if id.startswith("same_refusing")]:
             del REGISTRY[id]
-        FAMILIES.pop("same_refusing", None)
+        FAMILIES.forget("same_refusing")
 
 
 def test_a_formulation_that_fails_leaves_its_instances_undecided_and_says_why() -> None:
@@ -285,7 +285,7 @@ def test_a_formulation_that_fails_leaves_its_instances_undecided_and_says_why() 
     finally:
         for id in [id for id in REGISTRY if id.startswith("same_failing")]:
             del REGISTRY[id]
-        FAMILIES.pop("same_failing", None)
+        FAMILIES.forget("same_failing")
 
 
 def test_what_is_too_large_or_has_no_affine_value_is_said_to_have_no_reason_sought() -> None:
@@ -364,7 +364,7 @@ def test_a_family_that_somebody_brings_is_asked_by_its_ids_and_has_its_own_data(
         for id in [id for id in REGISTRY if id.startswith("same_")]:
             del REGISTRY[id]
         for name in ("same_mine", "same_without_data"):
-            FAMILIES.pop(name, None)
+            FAMILIES.forget(name)
 
 
 def test_suggestions_are_entries_of_the_table_of_links() -> None:

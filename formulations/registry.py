@@ -1,0 +1,75 @@
+"""One registry for everything that is entered under a name: families, formulations, kernels and solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TypeVar
+
+from equimargin.formulations.numeric.arguments import did_you_mean
+
+T = TypeVar("T")
+
+
+class Registry(Mapping[str, T]):
+    """Values by name, in the order in which they are entered; each is entered by the import of a module.
+
+    Parameters
+    ----------
+    kind : str
+        What the values are, as in "solver".
+    modules : mapping of str to str
+        Names of values that come first, and the modules whose import enters them, which is at the
+        first look at the value.
+    """
+
+    def __init__(self, kind: str, modules: Mapping[str, str] | None = None) -> None:
+        self.kind = kind
+        self._values: dict[str, T | None] = dict.fromkeys(modules or {})
+        self._modules: dict[str, str] = dict(modules or {})
+
+    def __getitem__(self, name: str) -> T:
+        found = self._values[name]
+        if found is None:
+            import_module(self._modules[name])
+            found = self._values[name]
+        assert found is not None, f"importing {self._modules[name]} enters no {self.kind} {name!r}"
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def __delitem__(self, name: str) -> None:
+        del self._values[name]
+        del self._modules[name]
+
+    def forget(self, name: str) -> None:
+        """Remove a value, if it is there."""
+        if name in self:
+            del self[name]
+
+    def module_of(self, name: str) -> str:
+        """Return the module whose import enters a value."""
+        return self._modules[name]
+
+    def enter(self, name: str, value: T, module: str) -> None:
+        """Add a value; one whose module is loaded again takes the place of itself.
+
+        Raises
+        ------
+        ValueError
+            If another module has entered the name.
+        """
+        if self._modules.get(name, module) != module:
+            raise ValueError(f"a {self.kind} {name!r} is entered already, by {self._modules[name]}; take another name")
+        self._values[name], self._modules[name] = value, module
+
+    def suggestion(self, name: str) -> str:
+        """Return a question after a name that is not known, with the nearest known ones; empty where none is near."""
+        return did_you_mean(name, list(self))
