@@ -9,6 +9,7 @@ from equimargin.formulations.bounds.intervals import Interval, interval
 from equimargin.formulations.declaration import Declaration, Printed
 from equimargin.formulations.family import FAMILIES, Family
 from equimargin.formulations.formulation import REGISTRY, Formulation, declare, families
+from equimargin.formulations.kernels.exponential import exponential
 from equimargin.formulations.kernels.kernel import Kernel, linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.problem.construct import (
     classification,
@@ -52,6 +53,7 @@ __all__ = [
     "complete",
     "declare",
     "documents",
+    "exponential",
     "families",
     "interval",
     "linear",

@@ -18,20 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.gram import proven_shift
-from equimargin.formulations.kernels.kernel import (
-    RBF,
-    Intercept,
-    Kernel,
-    Linear,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-    linear,
-    polynomial,
-    precomputed,
-    rbf,
-    sigmoid,
-)
+from equimargin.formulations.kernels.kernel import Intercept, Kernel
+from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.formulations.numeric.archive import Archive
 from equimargin.formulations.numeric.arguments import said
 from equimargin.formulations.numeric.arrays import is_sparse
@@ -41,15 +29,6 @@ from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
-
-KERNELS: dict[str, Callable[..., Kernel]] = {
-    "Linear": linear,
-    "Polynomial": polynomial,
-    "RBF": rbf,
-    "Sigmoid": sigmoid,
-    "Precomputed": precomputed,
-}
-"""Makers of kernels by the names of their classes, which is how a file names a kernel."""
 
 RENAMED = {"pairs": "rows"}
 """Words of earlier files, and those of today: the unknowns of a one-norm problem belonged to pairs when all its rows were pairs."""
@@ -236,8 +215,8 @@ def is_number(value: Any) -> bool:
 
 def _kernel_text(kernel: Kernel) -> list[Any]:
     """A kernel as the name of its class and its parameters; the kernel within an intercept is a list of this kind, too."""
-    if type(kernel) not in (Linear, Polynomial, RBF, Sigmoid, Precomputed, Intercept):
-        raise ValueError(f"a problem with the kernel {kernel!r} cannot be written to a file, which knows only {', '.join(KERNELS)}")
+    if type(kernel) is not Intercept and type(kernel) not in _of_files().values():
+        raise ValueError(f"a problem with the kernel {kernel!r} cannot be written to a file, which knows only {', '.join(_of_files())}")
     parameters = [_kernel_text(value) if isinstance(value, Kernel) else value for value in vars(kernel).values()]
     return [type(kernel).__name__, *parameters]
 
@@ -246,11 +225,16 @@ def _kernel(text: list[Any]) -> Kernel:
     name, *parameters = text
     if name == Intercept.__name__:
         return Intercept(_kernel(*parameters))
-    if name not in KERNELS:
+    if name not in _of_files():
         raise ValueError(f"its kernel {name!r} is unknown")
     if not all(map(is_number, parameters)):
         raise ValueError(f"the parameters of its kernel are no numbers: {parameters}")
-    return KERNELS[name](*parameters)
+    return _of_files()[name](*parameters)
+
+
+def _of_files() -> dict[str, type[Kernel]]:
+    """Return the package's kernels by the names of their classes, which is how a file names a kernel; a plug-in's are in no file."""
+    return {made.__name__: made for made in KERNELS.values() if made.__module__.startswith("equimargin.")}
 
 
 def _features(X: Any) -> Arrays:

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from equimargin.cli.app import app as program
 from equimargin.data import BUNDLED
 from equimargin.formulations import REGISTRY, families, links
-from equimargin.own.kernels import KERNELS, PROJECT
+from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.own.plugins import load_shipped, origin_of
 from equimargin.solvers import BACKENDS, SOLVERS
 
@@ -223,7 +223,7 @@ def _commands() -> Iterator[str]:
 
 def _kernels() -> Iterator[str]:
     yield from ("# Kernels", "", "`--kernel NAME` on the command line, `kernel=NAME` of estimators.", "")
-    for name, made in {**PROJECT, **KERNELS}.items():
+    for name, made in KERNELS.items():
         if not is_ours(made.__module__):
             continue
         parameters = [field.name if field.default is MISSING else f"{field.name} = {field.default:g}" for field in fields(made)]

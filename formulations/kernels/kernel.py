@@ -8,6 +8,7 @@ float64, or the platform's extended precision where a bound needs it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -27,6 +28,10 @@ class Kernel(ABC):
     """A kernel k(x, z) with its parameters."""
 
     name: ClassVar[str]
+    sklearn_name: ClassVar[str] = ""
+    """scikit-learn's name, where it has the kernel: by it options, estimators and studies call the kernel; else by `name`."""
+    sklearn_defaults: ClassVar[Mapping[str, Any]] = {}
+    """scikit-learn's defaults of the parameters, for kernels that are called by name."""
     positive_semidefinite: ClassVar[bool] = True
     given: ClassVar[bool] = False
     """Whether the features are the Gram matrix itself."""
@@ -57,7 +62,7 @@ class Kernel(ABC):
 class Linear(Kernel):
     """k(x, z) = x.z."""
 
-    name = "linear"
+    name = sklearn_name = "linear"
 
     def block(self, X: Features, Z: Features) -> Array:
         return _dense(X @ Z.T)
@@ -82,6 +87,14 @@ class Polynomial(Kernel):
     coef0: float = 1.0
 
     name = "polynomial"
+    sklearn_name = "poly"
+    sklearn_defaults: ClassVar[Mapping[str, Any]] = {"gamma": "scale", "degree": 3, "coef0": 0.0}
+
+    def __post_init__(self) -> None:
+        constant = "nonnegative and finite (it is no kernel otherwise)"
+        set_number(self, "degree", "a positive integer", lambda v: v >= 1 and v == int(v), int)
+        set_number(self, "gamma", "positive and finite", lambda v: 0 < v < np.inf)
+        set_number(self, "coef0", constant, lambda v: 0 <= v < np.inf)
 
     def block(self, X: Features, Z: Features) -> Array:
         K: Array = self._base(X, Z) ** self.degree
@@ -120,14 +133,18 @@ class RBF(Kernel):
 
     gamma: float = 1.0
 
-    name = "rbf"
+    name = sklearn_name = "rbf"
+    sklearn_defaults: ClassVar[Mapping[str, Any]] = {"gamma": "scale"}
+
+    def __post_init__(self) -> None:
+        set_number(self, "gamma", "positive and finite", lambda v: 0 < v < np.inf)
 
     @np.errstate(over="ignore")  # an exponent beyond float64 is that of an entry of 0
     def block(self, X: Features, Z: Features) -> Array:
         centred = _centred(X, Z)
         x, z = (squared_norms(points) for points in centred)
         if self._far(Z, x, z):
-            return np.asarray(np.exp(-self.gamma * _squared_distances(X, Z)))
+            return np.asarray(np.exp(-self.gamma * squared_distances(X, Z)))
         K = _dense(centred[0] @ centred[1].T)
         K *= 2.0
         K -= x[:, None] + z[None, :]  # added first, so that k(X, X) is symmetric to the bit
@@ -181,7 +198,13 @@ class Sigmoid(Kernel):
     gamma: float = 1.0
     coef0: float = 0.0
 
-    name = "sigmoid"
+    name = sklearn_name = "sigmoid"
+    sklearn_defaults: ClassVar[Mapping[str, Any]] = {"gamma": "scale", "coef0": 0.0}
+
+    def __post_init__(self) -> None:
+        set_number(self, "gamma", "a finite number", lambda v: bool(np.isfinite(v)))
+        set_number(self, "coef0", "a finite number", lambda v: bool(np.isfinite(v)))
+
     positive_semidefinite = False
 
     def block(self, X: Features, Z: Features) -> Array:
@@ -241,7 +264,7 @@ class Intercept(Kernel):
 class Precomputed(Kernel):
     """The given numbers: X is the symmetric Gram matrix itself, (m, m), or rows of it, k(x_new, x_train)."""
 
-    name = "precomputed"
+    name = sklearn_name = "precomputed"
     given = True
 
     def block(self, X: Features, Z: Features) -> Array:
@@ -258,47 +281,58 @@ class Precomputed(Kernel):
 
 
 def linear() -> Linear:
-    """k(x, z) = x.z."""
+    """Return the kernel x.z."""
     return Linear()
 
 
 def polynomial(degree: int = 2, gamma: float = 1.0, coef0: float = 1.0) -> Polynomial:
-    """k(x, z) = (gamma x.z + coef0)^degree; positive semidefinite for gamma > 0 and coef0 >= 0, document T, section 2.3.
+    """Return the kernel (gamma x.z + coef0)^degree; positive semidefinite for gamma > 0 and coef0 >= 0, document T, section 2.3.
 
     Raises
     ------
-    ValueError : degree below 1, gamma <= 0 or coef0 < 0.
+    ValueError
+        If degree < 1, gamma <= 0 or coef0 < 0.
     """
-    power = int(number(degree, "polynomial kernel: the degree", "a positive integer", lambda v: v >= 1 and v == int(v)))
-    factor = number(gamma, "polynomial kernel: gamma", "positive and finite", lambda v: 0 < v < np.inf)
-    constant = "nonnegative and finite (it is no kernel otherwise)"
-    return Polynomial(power, factor, number(coef0, "polynomial kernel: coef0", constant, lambda v: 0 <= v < np.inf))
+    return Polynomial(degree, gamma, coef0)
 
 
 def rbf(gamma: float = 1.0) -> RBF:
-    """k(x, z) = exp(-gamma |x - z|^2), document T, section 2.3.
+    """Return the kernel exp(-gamma |x - z|^2), document T, section 2.3.
 
     Raises
     ------
-    ValueError : gamma <= 0 or not finite.
+    ValueError
+        If gamma is not positive and finite.
     """
-    return RBF(number(gamma, "rbf kernel: gamma", "positive and finite", lambda v: 0 < v < np.inf))
+    return RBF(gamma)
 
 
 def sigmoid(gamma: float = 1.0, coef0: float = 0.0) -> Sigmoid:
-    """k(x, z) = tanh(gamma x.z + coef0), document T, section 2.3.
+    """Return the kernel tanh(gamma x.z + coef0), document T, section 2.3.
 
     Raises
     ------
-    ValueError : a parameter that is not finite.
+    ValueError
+        If a parameter is not finite.
     """
-    names = (gamma, "sigmoid kernel: gamma"), (coef0, "sigmoid kernel: coef0")
-    return Sigmoid(*(number(value, name, "a finite number", lambda v: bool(np.isfinite(v))) for value, name in names))
+    return Sigmoid(gamma, coef0)
 
 
 def precomputed() -> Precomputed:
-    """The features are the Gram matrix, (m, m)."""
+    """Return the kernel whose features are the Gram matrix, (m, m)."""
     return Precomputed()
+
+
+def set_number(kernel: Kernel, name: str, condition: str, is_met: Callable[[Any], bool], kind: type[float] | type[int] = float) -> None:
+    """Check a parameter of a kernel, and keep it as a number of a kind.
+
+    Raises
+    ------
+    ValueError
+        If it is no number that meets the condition: a sentence.
+    """
+    value = number(getattr(kernel, name), f"{kernel.name} kernel: {'the ' if kind is int else ''}{name}", condition, is_met)
+    object.__setattr__(kernel, name, kind(value))
 
 
 def _dense(K: Any) -> Array:
@@ -312,8 +346,8 @@ def _inner_sizes(X: Features, Z: Features, v: Array) -> Array:
     return sizes
 
 
-def _squared_distances(X: Array, Z: Array) -> Array:
-    """|x_i - z_j|^2 from the differences, (m, n)."""
+def squared_distances(X: Array, Z: Array) -> Array:
+    """Return |x_i - z_j|^2 from the differences, (m, n)."""
     if X.dtype == np.float64:
         from scipy.spatial.distance import cdist
 

@@ -54,8 +54,10 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.family import program_families
+from equimargin.formulations.kernels.exponential import Exponential, exponential
 from equimargin.formulations.kernels.kernel import RBF, Polynomial
 from equimargin.formulations.numeric.arguments import did_you_mean, said, shown
+from equimargin.formulations.numeric.rounding import SMALLEST
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.problem.construct import problem_of
 from equimargin.formulations.program_problem import ProgramProblem
@@ -194,11 +196,12 @@ def programs(draw: Draw, scaled: bool = True) -> Program:
 
 
 def kernels() -> st.SearchStrategy[Kernel]:
-    """Linear, polynomial and RBF kernels, the positive semidefinite ones that need features only."""
+    """Linear, polynomial, RBF and exponential kernels, the positive semidefinite ones that need features only."""
     gammas = st.sampled_from([1.0, 0.5, 0.1, 2.0])
     return st.one_of(
         st.just(linear()),
         gammas.map(rbf),
+        gammas.map(exponential),
         st.builds(polynomial, st.integers(1, 3), gammas, st.sampled_from([1.0, 0.0])),
     )
 
@@ -416,10 +419,10 @@ def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
             return np.clip(values * draw(extreme), -largest, largest)
 
     kernel = problem.kernel
-    if isinstance(kernel, RBF):
-        kernel = RBF(float(scaled(kernel.gamma)))
+    if isinstance(kernel, RBF | Exponential | Polynomial):
+        kernel = replace(kernel, gamma=max(float(scaled(kernel.gamma)), SMALLEST))
     if isinstance(kernel, Polynomial):
-        kernel = Polynomial(kernel.degree, float(scaled(kernel.gamma)), float(scaled(kernel.coef0)))
+        kernel = replace(kernel, coef0=float(scaled(kernel.coef0)))
     C = problem.C if np.isinf(problem.C) else draw(extreme)
     problem = replace(problem, X=scaled(problem.X), kernel=kernel, C=C)
     if isinstance(problem, OneNormProblem):

@@ -14,6 +14,7 @@ from equimargin.formulations import (
     OneNormProblem,
     Problem,
 )
+from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.kernels.kernel import RBF, Intercept, Linear, Polynomial
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 
@@ -47,6 +48,11 @@ def exponential(exponent: Fraction) -> Fraction:
     return Fraction(HIGH.exp(HIGH.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))))
 
 
+def root(square: Fraction) -> Fraction:
+    """The square root to 60 digits."""
+    return Fraction(HIGH.sqrt(HIGH.divide(Decimal(square.numerator), Decimal(square.denominator))))
+
+
 def entry(kernel: Kernel, x: Vector, z: Vector) -> Fraction:
     """k(x, z) of the given floats."""
     if isinstance(kernel, Intercept):
@@ -55,9 +61,10 @@ def entry(kernel: Kernel, x: Vector, z: Vector) -> Fraction:
         return inner(x, z)
     if isinstance(kernel, Polynomial):
         return (Fraction(kernel.gamma) * inner(x, z) + Fraction(kernel.coef0)) ** kernel.degree
-    assert isinstance(kernel, RBF)
+    assert isinstance(kernel, RBF | Exponential)
     difference = [a - b for a, b in zip(x, z, strict=True)]
-    return exponential(-Fraction(kernel.gamma) * inner(difference, difference))
+    square = inner(difference, difference)
+    return exponential(-Fraction(kernel.gamma) * (square if isinstance(kernel, RBF) else root(square)))
 
 
 def gram(kernel: Kernel, X: Any) -> Matrix:

@@ -143,9 +143,9 @@ def _listing(subject: Subject) -> Iterator[tuple[str, str]]:
         for plugin in LOADED.values():
             yield plugin.module, f"{plugin.origin}: left out, {plugin.failure}" if plugin.failure else plugin.origin
     elif subject is Subject.KERNELS:
-        from equimargin.own.kernels import KERNELS, PROJECT
+        from equimargin.formulations.kernels.registry import KERNELS
 
-        for name, made in {**PROJECT, **KERNELS}.items():
+        for name, made in KERNELS.items():
             yield name, (made.__doc__ or "").partition("\n")[0] + _origin(made.__module__)
     elif subject is Subject.FAMILIES:
         for family in families():
@@ -214,12 +214,12 @@ def _origin(module: str) -> str:
 def _page(id: str) -> str:
     from equimargin.data import BUNDLED
     from equimargin.formulations import REGISTRY, families
+    from equimargin.formulations.kernels.registry import KERNELS
     from equimargin.formulations.numeric.arguments import did_you_mean
-    from equimargin.own.kernels import KERNELS, PROJECT
     from equimargin.proofs.claims import claims
     from equimargin.solvers import BACKENDS, SOLVERS
 
-    kernels, stated = {**PROJECT, **KERNELS}, [claim.id for claim in claims()]
+    kernels, stated = KERNELS, [claim.id for claim in claims()]
     known = {name.lower(): name for name in (*OFTEN_MEANT, *REGISTRY, *families(), *SOLVERS, *BACKENDS, *kernels, *stated)}
     # Names are found in any case; a bundled data set only has a sentence, below.
     name = known.get(id.lower(), id)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from equimargin.cli.ending import INTERRUPTED, UNREAD, error_sentence, read_no_more
-from equimargin.cli.names import choices, flag, meant, named
+from equimargin.cli.names import flag, meant, named
 
 if TYPE_CHECKING:
     from equimargin.data import Data, HowToRead
@@ -76,16 +76,6 @@ class BiasName(StrEnum):
     PENALIZED = "penalized"
 
 
-class KernelName(StrEnum):
-    """The kernels of document T, section 2.3, by scikit-learn's names, and a given Gram matrix."""
-
-    LINEAR = "linear"
-    POLY = "poly"
-    RBF = "rbf"
-    SIGMOID = "sigmoid"
-    PRECOMPUTED = "precomputed"
-
-
 DATA, PROBLEM, ANSWERS, LIMITS, OUTPUT = "Data", "Problem", "Answers", "Limits", "Output"
 """The panels of the help in which the options of `compare`, `shrink` and `path` stand."""
 
@@ -114,9 +104,16 @@ LevelsOption = Annotated[
 
 def _kernel_named(text: str) -> str:
     """Return a kernel's name, of the project's or of a plug-in's."""
-    from equimargin.own.kernels import ALIASES, KERNELS
+    from equimargin.formulations.kernels.registry import KERNELS, called
 
-    return meant(ALIASES.get(text.lower(), text), [*(member.value for member in KernelName), *KERNELS])
+    return meant(called(text.lower()), list(KERNELS))
+
+
+def _kernels_begun(text: str) -> list[str]:
+    """Return the names of kernels that begin with a text."""
+    from equimargin.formulations.kernels.registry import KERNELS
+
+    return [name for name in KERNELS if name.startswith(text)]
 
 
 def _gamma(text: str) -> str | float:
@@ -134,9 +131,9 @@ KernelOption = Annotated[
     typer.Option(
         parser=_kernel_named,
         metavar="NAME",
-        help=f"Kernel: {choices(KernelName)} (the features are the Gram matrix), or one of a plug-in.",
+        help="Kernel: linear, poly, rbf, precomputed (the features are the Gram matrix) or another of `list kernels`.",
         rich_help_panel=PROBLEM,
-        autocompletion=lambda incomplete: [member.value for member in KernelName if member.value.startswith(incomplete)],
+        autocompletion=_kernels_begun,
     ),
 ]
 GammaOption = Annotated[
@@ -145,7 +142,7 @@ GammaOption = Annotated[
         "--gamma",  # typer 0.27 would call it after its metavar
         parser=_gamma,
         metavar="GAMMA",
-        help="Of poly, rbf and sigmoid: a number, scale for 1/(d var(X)) of d features, as by default, or auto for 1/d.",
+        help="Of all but linear and precomputed: a number, scale for 1/(d var(X)) of d features, as by default, or auto for 1/d.",
         rich_help_panel=PROBLEM,
     ),
 ]
@@ -342,7 +339,7 @@ def loaded(
 
     ordered = None if levels is None else [level.strip() for level in levels.split(",")]
     data = load(source, task=None if task is None else task.value, preferences=preferences, levels=ordered, **how)
-    if kernel == KernelName.PRECOMPUTED and (scale or sample is not None):
+    if kernel == "precomputed" and (scale or sample is not None):
         raise ValueError("--scale and --sample do not go with --kernel precomputed: the Gram matrix is taken as it is")
     if sample is not None:
         data = data.sampled(sample, seed)
@@ -368,7 +365,7 @@ def kernel_of(name: str, gamma: str | float | None, degree: int | None, coef0: f
     ValueError
         If the kernel does not have a parameter that is given.
     """
-    from equimargin.own.kernels import named_kernel, parameters_of
+    from equimargin.formulations.kernels.registry import named_kernel, parameters_of
 
     options = {"gamma": gamma, "degree": degree, "coef0": coef0}
     given = {parameter: value for parameter, value in options.items() if value is not None}

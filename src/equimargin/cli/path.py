@@ -35,7 +35,6 @@ from equimargin.cli.options import (
     HeaderOption,
     HTMLOption,
     JSONOption,
-    KernelName,
     KernelOption,
     MissingOption,
     NaOption,
@@ -97,7 +96,7 @@ def path(
             metavar="ID", help="Family of the task, such as svm.nobias, svm.onenorm, rank.onenorm or rvm.", rich_help_panel=PROBLEM
         ),
     ] = None,
-    kernel: KernelOption = KernelName.LINEAR,
+    kernel: KernelOption = "linear",
     gamma: GammaOption = None,
     degree: DegreeOption = None,
     coef0: Coef0Option = None,

@@ -16,9 +16,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from equimargin.estimators.fitted import Functions, Proof, functions_of
 from equimargin.formulations import Kernel, Problem
+from equimargin.formulations.kernels.registry import named_kernel, parameters_of
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.labels import Index
-from equimargin.own.kernels import KERNELS, named_kernel, parameters_of
 from equimargin.solvers import Solution, Status, solve
 
 ROUNDED_GRAM = 1e-13
@@ -110,9 +110,8 @@ class MarginEstimator(BaseEstimator):
 
     def _kernel(self, X: Features, weights: Array | None = None) -> Kernel:
         given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        if isinstance(self.kernel, str) and self.kernel in KERNELS:  # which may have fewer parameters
-            given = {name: given[name] for name in parameters_of(self.kernel)}
-        return named_kernel(self.kernel, X, weights, given)
+        own = {} if isinstance(self.kernel, Kernel) else {name: given[name] for name in parameters_of(self.kernel)}
+        return named_kernel(self.kernel, X, weights, own)
 
     def _checked(self, X: Any, y: Any, **more: Any) -> tuple[Features, NDArray[Any]]:
         """Training data as scikit-learn checks them."""

@@ -19,7 +19,7 @@
 """
 
 from equimargin.formulations import Family, Kernel, Printed, ProgramProblem, Refusal, Source
-from equimargin.own.kernels import kernel
+from equimargin.formulations.kernels.registry import kernel
 from equimargin.proofs.program import optimum
 from equimargin.solvers import solver
 

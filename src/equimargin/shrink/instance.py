@@ -14,10 +14,10 @@ from equimargin import formulations
 from equimargin.formulations import Kernel, MarginProblem, OneNormProblem
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.kernels.kernel import Intercept
+from equimargin.formulations.kernels.registry import kernel_class
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
-from equimargin.own.kernels import kernel_class
 from equimargin.sameness.reproduction import Code
 
 Change = Callable[[Any], Any]

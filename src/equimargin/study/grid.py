@@ -19,8 +19,8 @@ import numpy as np
 from equimargin.comparison import jobs_of, matching, suited
 from equimargin.data import Data, load
 from equimargin.formulations import REGISTRY, Problem
+from equimargin.formulations.kernels.registry import kernel_class, named_kernel
 from equimargin.formulations.problem.construct import problems_of
-from equimargin.own.kernels import ALIASES, DEFAULTS, PROJECT, named_kernel, parameters_of
 from equimargin.own.plugins import installed
 from equimargin.own.plugins import load as load_plugin
 from equimargin.solvers import BACKENDS, SOLVERS
@@ -76,9 +76,7 @@ class Asked:
     def terms(self) -> dict[str, Any]:
         """All that the answer depends on, by name."""
         of_regression = {"epsilon": self.epsilon} if self.task == "regression" else {}
-        of_project = ALIASES.get(self.kernel.name, self.kernel.name) in PROJECT
-        defaults = {name: DEFAULTS[name] for name in parameters_of(self.kernel.name)} if of_project else {}
-        kernel = {"kernel": self.kernel.name, "given": {**defaults, **self.kernel.given}}
+        kernel = {"kernel": self.kernel.name, "given": {**kernel_class(self.kernel.name).sklearn_defaults, **self.kernel.given}}
         names = ("digest", "task", "seed", "C", "family", "formulation", "solver", "tol", "time_limit")
         own = {name: getattr(self, name) for name in names}
         return {"sample": self.data.sample, "scale": self.data.scale, **of_regression, **kernel, **own}

@@ -30,8 +30,8 @@ from typing import Any
 from equimargin.data.bundled import BUNDLED
 from equimargin.data.encoding import CATEGORICAL
 from equimargin.data.tasks import TASKS
+from equimargin.formulations.kernels.registry import KERNELS, called, parameters_of
 from equimargin.formulations.numeric.arguments import did_you_mean, is_number, shown
-from equimargin.own.kernels import ALIASES, KERNELS, PROJECT, parameters_of
 
 Read = Callable[[object], Any]
 
@@ -183,11 +183,11 @@ def _kernels(file: Path, where: str, table: Mapping[str, Any], plugins: tuple[st
     found = _read(file, where, table, KERNEL)
     name = found.pop("name", None)
     if name is None:
-        raise PlanError(f"{file}: {where} has no name; give one of {', '.join(PROJECT)}")
-    own = ALIASES.get(name, name) in PROJECT
-    if not own and name not in KERNELS and not plugins:
-        raise PlanError(f"{file}: {where}: name: there is no kernel {name!r}{did_you_mean(name, [*PROJECT, *KERNELS])}")
-    if own:
+        raise PlanError(f"{file}: {where} has no name; give one of {', '.join(KERNELS)}")
+    is_known = called(name) in KERNELS
+    if not is_known and not plugins:
+        raise PlanError(f"{file}: {where}: name: there is no kernel {name!r}{KERNELS.suggestion(name)}")
+    if is_known:
         _known(file, f"{where}: the kernel {name}: ", found, tuple(parameters_of(name)), "parameter")
     many = prod(len(values) for values in found.values())
     if many > MOST_KERNELS:

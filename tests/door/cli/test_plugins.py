@@ -19,8 +19,8 @@ import pytest
 from equimargin.estimators import MarginClassifier
 from equimargin.formulations import linear
 from equimargin.formulations.kernels.kernel import Linear
+from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.own import Kernel, kernel
-from equimargin.own.kernels import KERNELS
 from places import HANG, ROOT
 from schema import faults
 

@@ -85,7 +85,7 @@ def plugin(tmp_path: Path) -> Iterator[Path]:
         del SOLVERS[name]
     for id in [id for id in REGISTRY if id.startswith("shrink_nearest")]:
         del REGISTRY[id]
-    OWN.pop("shrink_nearest")
+    OWN.forget("shrink_nearest")
     LOADED.pop(file.stem)
     del sys.modules[file.stem]
     sys.path.remove(str(tmp_path))

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equimargin.own.kernels import PARAMETERS
+from equimargin.formulations.kernels.registry import PARAMETERS
 from equimargin.study.grid import Asked, grid
 from equimargin.study.plan import KERNEL, PlanError, read_plan
 

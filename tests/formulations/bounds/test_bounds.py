@@ -24,6 +24,7 @@ from equimargin.formulations import (
     Point,
     Problem,
     classification,
+    exponential,
     interval,
     linear,
     one_norm_ranking,
@@ -394,9 +395,16 @@ def test_points_at_the_origin_need_no_shift() -> None:
 
 @given(
     features(max_points=5),
-    st.one_of(kernels(), st.sampled_from([rbf(50.0), rbf(1e-6), polynomial(5, 0.1, 3.0), Intercept(rbf(50.0)), Intercept(rbf(0.1))])),
+    st.one_of(
+        kernels(),
+        st.sampled_from(
+            [rbf(50.0), rbf(1e-6), exponential(50.0), exponential(1e-6), polynomial(5, 0.1, 3.0), Intercept(rbf(50.0)), Intercept(rbf(0.1))]
+        ),
+    ),
 )
 @example(np.array([[1e6, 0.0], [1e6 + 0.5, 1e-3]]), rbf(1.0))
+@example(np.array([[1e6, 0.0], [1e6 + 0.5, 1e-3]]), exponential(1.0))
+@example(np.array([[0.0, 0.0], [1e-170, 1e-165]]), exponential(1e160))
 def test_every_entry_is_within_its_bound(X: np.ndarray, kernel: Kernel) -> None:
     """Column by column: |computed - exact| <= E e_j; and K v within the bound of its product."""
     m = len(X)
@@ -412,8 +420,12 @@ def test_every_entry_is_within_its_bound(X: np.ndarray, kernel: Kernel) -> None:
     assert all(abs(a - b) <= e for a, b, e in zip(fractions(f), truth, fractions(error), strict=True))
 
 
-@given(features(max_points=4), st.one_of(kernels(), st.sampled_from([rbf(50.0), polynomial(5, 0.1, 3.0), Intercept(rbf(0.1))])))
+@given(
+    features(max_points=4),
+    st.one_of(kernels(), st.sampled_from([rbf(50.0), exponential(50.0), polynomial(5, 0.1, 3.0), Intercept(rbf(0.1))])),
+)
 @example(np.array([[1e6, 0.0], [1e6 + 0.5, 1e-3]]), rbf(1.0))
+@example(np.array([[1e6, 0.0], [1e6 + 0.5, 1e-3]]), exponential(1.0))
 def test_every_entry_in_extended_precision_is_within_a_smaller_bound(X: np.ndarray, kernel: Kernel) -> None:
     extended = classification(X, np.ones(len(X)), kernel=kernel).gram.extended
     if extended is None:  # the platform has none

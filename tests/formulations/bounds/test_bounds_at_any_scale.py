@@ -24,6 +24,7 @@ from equimargin.formulations import (
     Point,
     Problem,
     classification,
+    exponential,
     interval,
     linear,
     one_norm_ranking,
@@ -39,12 +40,12 @@ from equimargin.formulations.bounds.intervals import Interval, inner_interval
 from equimargin.formulations.bounds.slater import strictly_inside
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.kernels.gram import proven_shift
-from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.numeric.dyadic import on_grid
 from equimargin.formulations.numeric.rounding import added, largest, product, products_within, quotient, root, rounded, summed, total
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.solvers import Status, exact_optimum, solve
+from equimargin.solvers.exact_limits import rational_kernel
 from equimargin.testing import FAMILIES, ONE_NORM, extreme_problems, extreme_scales
 from narrow import as_a, present
 from oracles.rationals import (
@@ -127,7 +128,7 @@ def without_some(problem: Problem, point: CanonicalPoint) -> list[CanonicalPoint
 def test_an_interval_holds_the_exact_optimum_at_any_scale(family: str, data: st.DataObject) -> None:
     """Of any point, of a point whose b is the best one, of multipliers alone, and of the optimum itself as it is rounded."""
     problem, point = data.draw(cases([family]))
-    assume(not isinstance(problem.kernel, RBF))
+    assume(rational_kernel(problem.kernel))
     optimum, nearly = best(problem)
     for p in (point, *without_some(problem, point), nearly, problem.point(None, nearly.multipliers)):
         within(problem, p, optimum)
@@ -435,7 +436,21 @@ def test_a_tiny_gram_matrix_is_shifted_until_it_is_positive_semidefinite(K: Any)
     assert is_positive_semidefinite(exact)
 
 
-@given(st.sampled_from([linear(), polynomial(3, 0.5, 0.0), polynomial(2, 1e-300, 1e-320), rbf(1e300), rbf(1e-320), rbf(1.0)]), st.data())
+@given(
+    st.sampled_from(
+        [
+            linear(),
+            polynomial(3, 0.5, 0.0),
+            polynomial(2, 1e-300, 1e-320),
+            rbf(1e300),
+            rbf(1e-320),
+            rbf(1.0),
+            exponential(1e300),
+            exponential(1.0),
+        ]
+    ),
+    st.data(),
+)
 def test_entries_that_underflow_are_within_their_bound(kernel: Any, data: st.DataObject) -> None:
     """K v and K_ii at any scale, v at any scale."""
     scale, unit = data.draw(extreme_scales()), data.draw(extreme_scales())

@@ -1,4 +1,4 @@
-"""Kernels that somebody brings, by the names that the command line and the estimators take.
+"""All kernels by the names that the command line, studies and the estimators take, and how one is entered.
 
     @kernel("both")
     @dataclass(frozen=True)
@@ -21,30 +21,20 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from equimargin.formulations import Kernel, linear, polynomial, precomputed, rbf, sigmoid
-from equimargin.formulations.kernels.kernel import RBF, Intercept, Linear, Polynomial, Precomputed, Sigmoid
+from equimargin.formulations.kernels.kernel import RBF, Intercept, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from equimargin.formulations.numeric.arguments import choice, shown
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
+from equimargin.formulations.registry import Registry
 
 K = TypeVar("K", bound=type[Kernel])
-KERNELS: dict[str, type[Kernel]] = {}
-"""All kernels that were brought, by their names."""
-PROJECT: dict[str, type[Kernel]] = {
-    "linear": Linear,
-    "poly": Polynomial,
-    "rbf": RBF,
-    "sigmoid": Sigmoid,
-    "precomputed": Precomputed,
-}
-"""The project's own kernels, by scikit-learn's names."""
-ALIASES = {Polynomial.name: "poly"}
-"""Other names of these kernels."""
-TAKEN = (*PROJECT, *ALIASES, Intercept.name)
-"""Names that no other kernel may have."""
-DEFAULTS: Mapping[str, Any] = {"gamma": "scale", "degree": 3, "coef0": 0.0}
-"""Parameters of kernels, with scikit-learn's defaults for the project's kernels."""
-PARAMETERS = tuple(DEFAULTS)
+KERNELS: Registry[type[Kernel]] = Registry("kernel")
+"""All kernels, those of scikit-learn by its names."""
+PARAMETERS = ("gamma", "degree", "coef0")
 """The names of parameters that a kernel may have: these are what options and arguments give."""
+for made in (Linear, Polynomial, RBF, Sigmoid, Precomputed):
+    KERNELS.enter(made.sklearn_name, made, made.__module__)
+RESERVED = (Polynomial.name, Intercept.name)
+"""Names in certificates and files that are none of these."""
 
 
 def kernel(name: str) -> Callable[[K], K]:
@@ -64,7 +54,7 @@ def kernel(name: str) -> Callable[[K], K]:
         raise ValueError(f"the name of a kernel is small letters, digits and underscores, not {shown(name)}")
 
     def enter(made: K) -> K:
-        if name in TAKEN or (name in KERNELS and KERNELS[name].__module__ != made.__module__):
+        if name in RESERVED or (name in KERNELS and KERNELS.module_of(name) != made.__module__):
             raise ValueError(f"a kernel {name!r} is entered already; take another name")
         if not (isinstance(made, type) and Kernel in made.__bases__ and is_dataclass(made)):
             raise ValueError(f"the kernel {name} must be a dataclass with Kernel, and no kernel of the project, as its base")
@@ -73,8 +63,8 @@ def kernel(name: str) -> Callable[[K], K]:
         other = [field.name for field in fields(made) if field.name not in PARAMETERS]
         if other:
             raise ValueError(f"the kernel {name} has the parameter {other[0]}; it may have {', '.join(PARAMETERS)}")
+        KERNELS.enter(name, made, made.__module__)
         made.name = name
-        KERNELS[name] = made
         return made
 
     return enter
@@ -86,19 +76,22 @@ def kernel_class(name: str) -> type[Kernel]:
     Parameters
     ----------
     name
-        Name of a kernel of the project, as scikit-learn has it, or of one that was brought.
+        Name of a kernel.
 
     Raises
     ------
     ValueError
         If no kernel has the name.
     """
-    known = {**PROJECT, **KERNELS}
-    name = ALIASES.get(name, name) if isinstance(name, str) else name
-    if not isinstance(name, str) or name not in known:
-        names = ", ".join(map(repr, known))
+    if not isinstance(name, str) or called(name) not in KERNELS:
+        names = ", ".join(map(repr, KERNELS))
         raise ValueError(f"kernel must be {names} or a kernel of equimargin.formulations, not {shown(name)}")
-    return known[name]
+    return KERNELS[called(name)]
+
+
+def called(name: str) -> str:
+    """Return the name by which a kernel is entered: "poly" for "polynomial"."""
+    return Polynomial.sklearn_name if name == Polynomial.name else name
 
 
 def parameters_of(name: str) -> list[str]:
@@ -106,30 +99,11 @@ def parameters_of(name: str) -> list[str]:
     return [field.name for field in fields(kernel_class(name)) if field.name in PARAMETERS]
 
 
-def made(name: str, given: Mapping[str, Any]) -> Kernel:
-    """Return the user-defined kernel of a name with the given parameters.
-
-    Other parameters have its own values.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is given that it does not have, or one that it needs is not.
-    """
-    known = {field.name: field for field in fields(KERNELS[name])}
-    wrong = [parameter for parameter in given if parameter not in known]
-    if wrong:
-        raise ValueError(f"the kernel {name} has no {wrong[0]}; it has {', '.join(known) or 'no parameters'}")
-    missing = [parameter for parameter, field in known.items() if field.default is MISSING and parameter not in given]
-    if missing:
-        raise ValueError(f"the kernel {name} needs a {missing[0]}")
-    return KERNELS[name](**given)
-
-
 def named_kernel(kernel: str | Kernel, X: Features, weights: Array | None, given: Mapping[str, Any]) -> Kernel:
     """Return the kernel of a name for the points X, or the kernel that is given.
 
         linear  x.z        poly  (gamma x.z + coef0)^degree        rbf  exp(-gamma |x - z|^2)        sigmoid  tanh(gamma x.z + coef0)
+        exponential  exp(-gamma |x - z|)
 
     The command line, studies and the estimators name kernels by this function.
 
@@ -143,15 +117,16 @@ def named_kernel(kernel: str | Kernel, X: Features, weights: Array | None, given
     weights : array of shape (m,), optional
         Weights of the rows; None are ones.
     given
-        Parameters by name, scikit-learn's `DEFAULTS` where a parameter is missing. gamma is a
-        positive number, "scale", 1 / (d var), or "auto", 1 / d; var is the variance of all entries
-        of X with the weights of their rows, and gamma is 1 where it is 0. Parameters that a kernel
-        of the project does not have are ignored.
+        Parameters by name; where one is missing, scikit-learn's default if it has the kernel, else
+        that of the class. gamma is a positive number, "scale", 1 / (d var), or "auto", 1 / d; var
+        is the variance of all entries of X with the weights of their rows, and gamma is 1 where it
+        is 0.
 
     Raises
     ------
     ValueError
-        If the name is unknown, or the parameters make no kernel.
+        If the name is unknown, the kernel does not have a parameter that is given, it needs one that
+        is not, or the parameters make no kernel.
 
     References
     ----------
@@ -159,20 +134,17 @@ def named_kernel(kernel: str | Kernel, X: Features, weights: Array | None, given
     """
     if isinstance(kernel, Kernel):
         return kernel
-    chosen, parameters = kernel_class(kernel), {**DEFAULTS, **given} if kernel not in KERNELS else dict(given)
-    if "gamma" in parameters_of(kernel) and isinstance(parameters.get("gamma"), str):
+    chosen = kernel_class(kernel)
+    wrong = [name for name in given if name not in parameters_of(kernel)]
+    if wrong:
+        raise ValueError(f"the kernel {kernel} has no {wrong[0]}; it has {', '.join(parameters_of(kernel)) or 'no parameters'}")
+    parameters = {**chosen.sklearn_defaults, **given}
+    missing = [field.name for field in fields(chosen) if field.default is MISSING and field.name not in parameters]
+    if missing:
+        raise ValueError(f"the kernel {kernel} needs a {missing[0]}")
+    if isinstance(parameters.get("gamma"), str):
         parameters["gamma"] = _scaled(X, weights, parameters["gamma"])
-    # The project's kernels pass over parameters that they do not have; user-defined ones refuse them.
-    if kernel in KERNELS:
-        return made(kernel, parameters)
-    gamma, degree, coef0 = (parameters[name] for name in PARAMETERS)
-    if chosen is RBF:
-        return rbf(gamma)
-    if chosen is Polynomial:
-        return polynomial(degree, gamma, coef0)
-    if chosen is Sigmoid:
-        return sigmoid(gamma, coef0)
-    return precomputed() if chosen is Precomputed else linear()
+    return chosen(**parameters)
 
 
 def _scaled(X: Features, weights: Array | None, gamma: str) -> float:
