@@ -290,6 +290,7 @@ def script(problem: Problem, sentences: Sequence[str]) -> str:
     return (
         f'"""{said}"""\n\nimport numpy as np\n\nfrom equimargin import compare\n'
         "from equimargin.formulations import MarginProblem, OneNormProblem\n"
+        "from equimargin.formulations.kernels.exponential import Exponential\n"
         "from equimargin.formulations.kernels.kernel import RBF, Linear, Polynomial\n"
         "from equimargin.formulations.rows.labelled import LabelledPairs\n"
         "from equimargin.formulations.rows import Signed, Tube\n\ninf = np.inf\n"

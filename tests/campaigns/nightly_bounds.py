@@ -62,7 +62,7 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.bounds.intervals import inner_interval
-from equimargin.formulations.kernels.kernel import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.formulations.problem import AnyProblem, CanonicalPoint
 from equimargin.sameness.reproduction import Code
 from equimargin.shrink import Instance
@@ -126,7 +126,7 @@ NAMES: dict[str, Any] = {
     "sigmoid": sigmoid,
     "sparse": sparse,
     "array": np.array,
-    **{kind.__name__: kind for kind in (Linear, Polynomial, Precomputed, RBF, Sigmoid)},
+    **{kind.__name__: kind for kind in KERNELS.values()},
 }
 """What the text of an example is made of."""
 HOME = tuple(str(Path(module.__path__[0]).resolve()) for module in (equimargin, formulations, solvers))

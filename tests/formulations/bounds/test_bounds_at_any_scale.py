@@ -24,7 +24,6 @@ from equimargin.formulations import (
     Point,
     Problem,
     classification,
-    exponential,
     interval,
     linear,
     one_norm_ranking,
@@ -38,6 +37,7 @@ from equimargin.formulations import (
 from equimargin.formulations.bounds.evaluate import arithmetic
 from equimargin.formulations.bounds.intervals import Interval, inner_interval
 from equimargin.formulations.bounds.slater import strictly_inside
+from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.numeric.dyadic import on_grid
@@ -445,8 +445,8 @@ def test_a_tiny_gram_matrix_is_shifted_until_it_is_positive_semidefinite(K: Any)
             rbf(1e300),
             rbf(1e-320),
             rbf(1.0),
-            exponential(1e300),
-            exponential(1.0),
+            Exponential(1e300),
+            Exponential(1.0),
         ]
     ),
     st.data(),
