@@ -75,7 +75,7 @@ class MarginProblem(CanonicalProblem):
             number(self.delta, "delta", f"a number from {MIN_DELTA:g} to {MAX_DELTA:g}", lambda v: MIN_DELTA <= v <= MAX_DELTA)
             if not (isinstance(self.rows, Signed) and self.bias):
                 raise ValueError("the huberised hinge is a loss of classifications with a free bias; take another loss")
-            if self.hard.any():
+            if np.isinf(self.C) or self.hard.any():
                 raise ValueError("the huberised hinge has no hard rows: C and all weights must be finite")
 
     @cached_property
