@@ -149,6 +149,31 @@ FAULTS = (
         "_times(self.slope / 2, cost)",
         ("newton",),
     ),
+    Fault(
+        "the line left out of the bound", "formulations/rows/loss.py", "np.where(s < z, line, 0.0)", "np.where(s < z, 0.0, line)", ("loss",)
+    ),
+    Fault(
+        "a box without the top",
+        "formulations/rows/loss.py",
+        "np.asarray(_product(self.top, c, -1))",
+        "np.asarray(_product(2 * self.top, c, -1))",
+        ("loss",),
+    ),
+    Fault(
+        "half of the parabola in a lower bound",
+        "formulations/rows/loss.py",
+        "-quotient(a, 2 * self.slope, 1)",
+        "-quotient(a, self.slope, 1)",
+        ("loss",),
+    ),
+    Fault("a conjugate without the width", "formulations/problem/margin.py", "- phi.width * alpha if", "if", ("loss",)),
+    Fault(
+        "a knot on the other side",
+        "formulations/problem/bias.py",
+        "phi.width - length, -phi.width",
+        "phi.width - length, phi.width",
+        ("loss",),
+    ),
     Fault("half of the ridge", "formulations/rows/base.py", "0.25 * out * alpha", "0.125 * out * alpha", ("newton",)),
     Fault(
         "half of the ridge in the bound",

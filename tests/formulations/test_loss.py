@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from fractions import Fraction
 from typing import Any
@@ -15,8 +16,11 @@ from equimargin.formulations import MarginProblem, Point, classification, declar
 from equimargin.formulations.problem.bias import bounded_smooth_bias
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.loss import HINGE, SQUARED_HINGE, Loss, huberised_hinge
-from equimargin.proofs import examine, judge
+from equimargin.proofs import certificate, checker, examine, judge, program_certificate
+from equimargin.proofs.sameness.stated import stated
 from equimargin.solvers import SOLVERS, exact_optimum, solve, solve_declaration
+from equimargin.solvers.exact.program.clock import Clock
+from equimargin.solvers.exact.program.optimum import program_optimum
 from equimargin.solvers.problem_file import packed, unpacked
 from equimargin.testing import sample_problem
 
@@ -104,6 +108,15 @@ def test_all_forms_and_newton_agree(kernel: Any, delta: float) -> None:
     assert judge(FAMILY, answers, problem.scale).verdict.value == "agree"
 
 
+@pytest.mark.parametrize("name", ["primal", "slacks", "beta", "dual"])
+def test_forms_have_one_exact_optimum_and_certificates_of_format_2(name: str) -> None:
+    problem = classification([[0.0], [1.0]], [1, -1], C=1.0, loss="huberised_hinge", delta=0.5)
+    form = stated(f"{FAMILY}.{name}", problem, "fractions", Clock(10.0))
+    document = program_certificate(form.program, program_optimum(form.program))
+    kind, lower, upper = checker.check(json.dumps(document).encode())
+    assert (form.optimum, kind, abs(lower), lower) == (Fraction(3, 2), "program", Fraction(3, 2), upper)
+
+
 def test_interval_of_origin_is_that_of_the_losses() -> None:
     problem = sample_problem(FAMILY)
     at_0 = interval(problem, Point(beta=np.zeros(problem.m), b=0.0, alpha=np.zeros(problem.p)))
@@ -145,6 +158,7 @@ X, Y = np.arange(4.0)[:, None], [-1, -1, 1, 1]
             lambda: MarginProblem(X, rbf(1.0), LabelledPairs(np.arange(4.0), None), loss="huberised_hinge", bias=False, delta=0.5),
             "with a free bias",
         ),
+        (lambda: certificate(solve(sample_problem(FAMILY))), "a certificate of format 1 is of the hinge or the squared hinge"),
         (lambda: exact_optimum(sample_problem(FAMILY)), "the loss is the huberised hinge"),
         (lambda: solve(sample_problem(FAMILY)).stability(), "the loss is the huberised hinge"),
         (lambda: solve(sample_problem(FAMILY)).sensitivity(), "the loss is the huberised hinge"),
