@@ -117,6 +117,14 @@ def test_forms_have_one_exact_optimum_and_certificates_of_format_2(name: str) ->
     assert (form.optimum, kind, abs(lower), lower) == (Fraction(3, 2), "program", Fraction(3, 2), upper)
 
 
+def test_float64_values_of_an_optimum_meet() -> None:
+    problem = sample_problem(FAMILY)
+    found = solve(problem, tol=1e-12)
+    primal, dual = problem.values(found.point)
+    assert primal == pytest.approx(dual, rel=1e-9)
+    assert found.interval.lower - 1e-9 <= dual <= found.interval.upper + 1e-9
+
+
 def test_interval_of_origin_is_that_of_the_losses() -> None:
     problem = sample_problem(FAMILY)
     at_0 = interval(problem, Point(beta=np.zeros(problem.m), b=0.0, alpha=np.zeros(problem.p)))
