@@ -18,11 +18,14 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.loss import HINGE, SQUARED_HINGE, Loss, huberised_hinge
 from equimargin.proofs import certificate, checker, examine, judge, program_certificate
 from equimargin.proofs.sameness.stated import stated
-from equimargin.solvers import SOLVERS, exact_optimum, solve, solve_declaration
+from equimargin.solvers import SOLVERS, exact_optimum, exact_path, regularization_path, solve, solve_declaration
+from equimargin.solvers.batches import cost_grid, one_vs_one
 from equimargin.solvers.exact.program.clock import Clock
-from equimargin.solvers.exact.program.optimum import program_optimum
+from equimargin.solvers.exact.program.optimum import Optimum, program_optimum
+from equimargin.solvers.exact.sensitivity import Cost, exact_sensitivity
 from equimargin.solvers.problem_file import packed, unpacked
 from equimargin.testing import sample_problem
+from narrow import as_a
 
 FAMILY = "svm.huberised_hinge"
 losses = st.one_of(
@@ -112,7 +115,7 @@ def test_all_forms_and_newton_agree(kernel: Any, delta: float) -> None:
 def test_forms_have_one_exact_optimum_and_certificates_of_format_2(name: str) -> None:
     problem = classification([[0.0], [1.0]], [1, -1], C=1.0, loss="huberised_hinge", delta=0.5)
     form = stated(f"{FAMILY}.{name}", problem, "fractions", Clock(10.0))
-    document = program_certificate(form.program, program_optimum(form.program))
+    document = program_certificate(form.program, as_a(Optimum, program_optimum(form.program)))
     kind, lower, upper = checker.check(json.dumps(document).encode())
     assert (form.optimum, kind, abs(lower), lower) == (Fraction(3, 2), "program", Fraction(3, 2), upper)
 
@@ -167,6 +170,11 @@ X, Y = np.arange(4.0)[:, None], [-1, -1, 1, 1]
             "with a free bias",
         ),
         (lambda: certificate(solve(sample_problem(FAMILY))), "a certificate of format 1 is of the hinge or the squared hinge"),
+        (lambda: one_vs_one.one_vs_one(X, Y, loss="huberised_hinge"), "loss must be 'hinge' or 'squared_hinge'"),
+        (lambda: regularization_path(as_a(MarginProblem, sample_problem(FAMILY))), "paths are of the hinge"),
+        (lambda: exact_path(as_a(MarginProblem, sample_problem(FAMILY)), 0.1, 1.0), "an exact path is of the hinge"),
+        (lambda: cost_grid.solve_grid(as_a(MarginProblem, sample_problem(FAMILY)), [1.0]), "the loss is the huberised hinge"),
+        (lambda: exact_sensitivity(sample_problem(FAMILY), Cost()), "the loss is the huberised hinge"),
         (lambda: exact_optimum(sample_problem(FAMILY)), "the loss is the huberised hinge"),
         (lambda: solve(sample_problem(FAMILY)).stability(), "the loss is the huberised hinge"),
         (lambda: solve(sample_problem(FAMILY)).sensitivity(), "the loss is the huberised hinge"),
