@@ -3,7 +3,7 @@
 if __name__ != "equimargin.formulations":  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.formulations import ...")
 
-from equimargin.formulations import documents, links  # documents enter their formulations into the registry
+from equimargin.formulations import documents, field, links  # documents and field enter their formulations into the registry
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.intervals import Interval, interval
 from equimargin.formulations.declaration import Declaration, Printed
@@ -55,6 +55,7 @@ __all__ = [
     "documents",
     "exponential",
     "families",
+    "field",
     "interval",
     "linear",
     "links",

@@ -160,6 +160,34 @@ class Symbols:
         return self.margin_problem.inverse_root_weights
 
     @property
+    def slope(self) -> float:
+        """Second derivative of the loss on its parabola."""
+        return self.margin_problem.phi.slope
+
+    @property
+    def width(self) -> float:
+        """Slack -u up to which the loss is 0."""
+        return float(self.margin_problem.phi.width)
+
+    def phi(self, u: Any) -> Any:
+        """Return the loss of slacks u, entry by entry.
+
+        Parameters
+        ----------
+        u : cvxpy.Expression
+            Affine expression.
+        """
+        phi = self.margin_problem.phi
+        shifted = u + phi.width if phi.shifts else u
+        if not phi.is_smooth:
+            return phi.top * cp.pos(shifted)
+        if not phi.is_bounded:
+            return phi.slope / 2 * cp.square(cp.pos(shifted))
+        # Huber's function of the distance to the middle of the parabola, and a line: huber(pos(u)) would be no quadratic program.
+        half = phi.top / phi.slope / 2
+        return phi.top / 2 * (shifted - half / 2) + phi.slope / 2 * cp.huber(shifted - half, half)
+
+    @property
     def hard(self) -> NDArray[np.bool_]:
         """(p,) True for rows of infinite weight."""
         return self.problem.hard

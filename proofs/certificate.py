@@ -198,6 +198,11 @@ def state(problem: Problem) -> dict[str, Any]:
     ------
     ValueError : a kernel that is not positive semidefinite or has no name in the schema, a problem too large to be written.
     """
+    if isinstance(problem, MarginProblem) and problem.delta is not None:
+        raise ValueError(
+            "a certificate of format 1 is of the hinge or the squared hinge, and the loss is the huberised hinge; "
+            "`certify_program` takes the program of a formulation"
+        )
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
     if not (problem.convex and kernel.positive_semidefinite):
         raise ValueError(f"the {kernel.name} kernel is not positive semidefinite: no optimum is certified with it")

@@ -23,7 +23,7 @@ from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.formulations.numeric.archive import Archive
 from equimargin.formulations.numeric.arguments import said
 from equimargin.formulations.numeric.arrays import is_sparse
-from equimargin.formulations.problem.choices import LOSSES, Loss
+from equimargin.formulations.problem.choices import CLASSIFICATION_LOSSES, Loss
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.base import Rows
@@ -140,9 +140,13 @@ def packed(problem: Problem) -> tuple[dict[str, Any], Arrays]:
         "C": problem.C,
         "shift": problem.shift,
     } | ({} if problem.feature_names is None else {"feature_names": problem.feature_names})
-    words |= {"bias": problem.bias} | ({"over": problem.over} if isinstance(problem, OneNormProblem) else {"loss": problem.loss})
+    words |= {"bias": problem.bias} | ({"over": problem.over} if isinstance(problem, OneNormProblem) else _loss_in_words(problem))
     weights = {} if problem.weights is None else {"weights": problem.weights}
     return words, _features(problem.X) | _targets(problem.rows) | weights
+
+
+def _loss_in_words(problem: MarginProblem) -> dict[str, Any]:
+    return {"loss": problem.loss} | ({} if problem.delta is None else {"delta": problem.delta})
 
 
 def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Problem:
@@ -167,7 +171,8 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
         raise ValueError("the names of its features do not fit X")
     columns = None if names is None else tuple(names)
     if "over" not in words:
-        return MarginProblem(X, kernel, rows, float(C), *_of_margin(words, arrays, rows), shift=shift, feature_names=columns)
+        loss, bias, weights = _of_margin(words, arrays, rows)
+        return MarginProblem(X, kernel, rows, float(C), loss, bias, weights, words.get("delta"), shift=shift, feature_names=columns)
     unknowns = ("points", "rows") if isinstance(rows, Pairs) else ("rows",)
     over = RENAMED.get(words["over"], words["over"])
     if not isinstance(rows, Pairs | Signed) or over not in unknowns or np.inf == C:
@@ -182,7 +187,7 @@ def _of_margin(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], row
     if weights is not None and not (weights.shape == (rows.groups,) and (weights >= 0).all()):
         raise ValueError("its weights do not fit the rows")
     loss = words["loss"]
-    if loss not in LOSSES:
+    if loss not in CLASSIFICATION_LOSSES:
         raise ValueError(f"its loss {loss!r} is unknown")
     return loss, _bias(words, rows), weights
 

@@ -38,6 +38,7 @@ from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, 
 from equimargin.formulations.rows.base import Multipliers
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Tube
+from equimargin.formulations.rows.loss import HINGE
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, FewMultipliers, PairMultipliers
 from equimargin.formulations.rows.pair_slacks import PairSlacks
 
@@ -253,9 +254,7 @@ def _half_norm2(at: Evaluation, way: float) -> float:
 
 def _losses(problem: MarginProblem, u: Array, way: float) -> float:
     """sum_r c_r loss(u_r), rounded one way."""
-    violated = np.maximum(u, 0.0)
-    terms = product(problem.rows.spread(_costs(problem, way)), violated, way)  # c u first: u^2 underflows where c u^2 does not
-    return total(product(terms, violated, way) if problem.squared else terms, way)
+    return total(problem.phi.bound(u, problem.rows.spread(_costs(problem, way)), way), way)
 
 
 def _costs(problem: MarginProblem, way: float) -> Array:
@@ -332,7 +331,7 @@ def _blended(problem: MarginProblem, point: Point, inside: Point, theta: float) 
 
 
 def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -> float:
-    """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [- sum alpha^2 / (4 c)] at exactly feasible multipliers, every term rounded one way."""
+    """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 - sum c phi*(alpha / c) at exactly feasible multipliers, every term rounded one way."""
     multipliers = problem.rows.multipliers(alpha)
     if not np.isinf(_costs(problem, INWARD)).any():
         return dual_value(problem, multipliers, way)
@@ -345,7 +344,7 @@ def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -
         return dual_value(problem, multipliers, way)
     own = _power_of_two(largest(alpha))
     shape = alpha / own  # to the bit, as the multipliers lie on a grid
-    gain, _ = problem.rows.multipliers(shape).proven(False, problem.group_costs_within, OUTWARD)
+    gain, _ = problem.rows.multipliers(shape).proven(HINGE, problem.group_costs_within, OUTWARD)
     if not gain > 0:
         return dual_value(problem, multipliers, way)
     multiples = _multiples(problem, shape, gain, own)
@@ -385,7 +384,7 @@ def _power_of_two(x: float) -> float:
 
 def dual_value(problem: MarginProblem, multipliers: Multipliers, way: float) -> float:
     """L of feasible multipliers as they are, every term rounded one way."""
-    gain, ridge = multipliers.proven(problem.squared, problem.group_costs_within, way)
+    gain, ridge = multipliers.proven(problem.phi, problem.group_costs_within, way)
     return float(added(added(gain, -_half_norm2_of(problem, multipliers, way), -way), -ridge, -way))
 
 

@@ -1,6 +1,6 @@
 """Multipliers from a function, for the printed forms that have none: K (3.12), (3.13), (3.14), (3.15).
 
-At the optimum alpha_r = c_r loss'(u_r) wherever the loss has a derivative. The squared hinge has one everywhere, so that alpha = 2 c (u)_+.
+At the optimum alpha_r = c_r loss'(u_r) wherever the loss has a derivative. The squared hinge and the huberised hinge have one everywhere.
 For the hinge alpha_r = c_r where u_r > 0, and alpha_r = 0 where u_r < 0. The multipliers alpha_M of the rows on the margin, u_r = 0, are
 those that give f back,
 
@@ -46,8 +46,8 @@ def dual_from(problem: MarginProblem, point: Point) -> Array | None:
     f = evaluate(problem, point).f
     b = problem.bias_at(f) if point.b is None else point.b
     u = problem.slack(f, b)
-    if problem.loss == "squared_hinge" and np.isfinite(problem.costs).all():
-        return np.asarray(problem.repaired(2 * problem.costs * np.maximum(u, 0.0)))
+    if problem.phi.is_smooth and np.isfinite(problem.costs).all():
+        return np.asarray(problem.repaired(problem.costs * problem.phi.derivative(u)))
     candidates = [alpha for width in MARGIN_WIDTHS if (alpha := _hinge_multipliers(problem, point, u, width)) is not None]
     return max(candidates, key=lambda alpha: _dual_value(problem, alpha), default=None)
 

@@ -217,6 +217,8 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
     """
     if not isinstance(problem, MarginProblem):
         raise ValueError("stability is known of margin problems: a linear program may have many optimal functions")
+    if problem.delta is not None:
+        raise ValueError("stability is known of the hinge and the squared hinge, and the loss is the huberised hinge")
     point, eps = problem.own_point(point), number(eps, "eps", "a number of 0 or more", lambda value: value >= 0)
     if point.alpha is None:
         raise ValueError("the point has no multipliers, which the ball is around; a Solution makes them from its f")

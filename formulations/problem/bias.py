@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.rows.loss import Loss
 
 
 def hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, float]:
@@ -36,6 +37,29 @@ def squared_hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, f
     slope = below[k - 1] + above[k - 1]
     b = v[k - 1] - g[k - 1] / slope if slope > 0 else v[k]
     return float(b), float(b)
+
+
+def bounded_smooth_bias(breakpoints: Array, s: Array, c: Array, phi: Loss) -> tuple[float, float]:
+    """Return where the derivative -sum_r c_r s_r phi'(s_r (v_r - b)) crosses 0, for a smooth loss that ends in a line.
+
+    The derivative is nondecreasing and piecewise linear: a row adds c slope to its slope on an interval of length top / slope.
+    """
+    length = phi.top / phi.slope
+    start = breakpoints + np.where(s > 0, phi.width - length, -phi.width)
+    knots = np.concatenate([start, start + length])
+    order = np.argsort(knots, kind="stable")
+    knots, slopes = knots[order], phi.slope * np.cumsum(np.concatenate([c, -c])[order])
+    g = np.cumsum(np.append(-phi.top * float(c[s > 0].sum()), slopes[:-1] * np.diff(knots)))
+    noise = 1e-14 * phi.top * float(c.sum())
+    first, last = int(np.searchsorted(g, -noise)), int(np.searchsorted(g, noise, side="right"))
+    if g[0] >= -noise:
+        return -np.inf, float(knots[last - 1])
+    if first == len(g):
+        return float(knots[-1]), np.inf
+    if last > first:
+        return float(knots[first]), float(knots[last - 1]) if last < len(g) else np.inf
+    b = float(knots[first - 1] - g[first - 1] / slopes[first - 1])
+    return b, b
 
 
 def finite_interval(lower: float, upper: float) -> tuple[float, float]:

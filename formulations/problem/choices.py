@@ -7,9 +7,11 @@ from typing import Literal
 
 TASKS = ("classification", "regression", "ranking")
 """The names of the tasks."""
-Loss = Literal["hinge", "squared_hinge"]
+Loss = Literal["hinge", "squared_hinge", "huberised_hinge"]
 LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
-"""The names of the losses."""
+"""The names of the losses that every task has."""
+CLASSIFICATION_LOSSES: tuple[Loss, ...] = (*LOSSES, "huberised_hinge")
+"""The names of the losses of a classification."""
 Bias = bool | Literal["free", "none", "penalized"]
 BIASES: Mapping[str, bool] = {"free": True, "none": False}
 """The words for a bias that is free and for none, in addition to True and False."""

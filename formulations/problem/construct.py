@@ -19,7 +19,7 @@ from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed, linear
 from equimargin.formulations.numeric.arguments import array, choice, cost, did_you_mean, factors, finite_cost, number, reals, shown
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, dense, is_sparse
-from equimargin.formulations.problem.choices import BIASES, LOSSES, TASKS, Bias, Loss
+from equimargin.formulations.problem.choices import BIASES, CLASSIFICATION_LOSSES, LOSSES, TASKS, Bias, Loss
 from equimargin.formulations.problem.labels import numbers, queries, relevances
 from equimargin.formulations.problem.limits import kernel_within_float64, largest_entry, within_float64
 from equimargin.formulations.problem.margin import MarginProblem
@@ -40,6 +40,7 @@ def classification(
     loss: Loss = "hinge",
     bias: Bias = True,
     sample_weight: ArrayLike | None = None,
+    delta: float | None = None,
 ) -> MarginProblem:
     """Max-margin classification, min 1/2 |f|^2 + C sum_i weight_i loss(1 - y_i (f(x_i) + b)).
 
@@ -50,10 +51,12 @@ def classification(
         and not copied: do not change it as long as the problem or a solution of it is
         in use.
     y : (m,) labels in {-1, +1}; one class alone is accepted.
-    C : cost in (0, inf].  kernel : linear by default.  loss : "hinge" or "squared_hinge".
+    C : cost in (0, inf].  kernel : linear by default.
+    loss : "hinge", "squared_hinge", or "huberised_hinge", which needs a free bias and finite costs.
     bias : "free" or True, "none" or False, "penalized" (part of the norm: the kernel
         k + 1 without a bias).
     sample_weight : (m,) factors of C, in [0, inf].
+    delta : of the huberised hinge, above 0: its parabola is on margins from 1 - delta to 1 + delta.
 
     Raises
     ------
@@ -72,9 +75,11 @@ def classification(
         kernel, bias = Intercept(kernel), False
     weights = None if sample_weight is None else factors(sample_weight, len(labels), "sample_weight")
     rows, C = Signed(labels), cost(C)
-    chosen = choice(loss, "loss", LOSSES)
+    chosen = choice(loss, "loss", CLASSIFICATION_LOSSES)
+    if chosen == "huberised_hinge" and delta is None:
+        raise ValueError("the huberised hinge needs delta, a number above 0: its parabola is on margins from 1 - delta to 1 + delta")
     within_float64(rows, C, chosen, weights)
-    return MarginProblem(X, kernel, rows, C, chosen, bool(bias), weights, shift=shift, feature_names=names)
+    return MarginProblem(X, kernel, rows, C, chosen, bool(bias), weights, delta, shift=shift, feature_names=names)
 
 
 def regression(

@@ -4,8 +4,8 @@
     max over alpha              t'alpha - 1/2 alpha' A K A' alpha  [ - sum_r alpha_r^2 / (4 c_r): squared hinge ]
                                 s'alpha = 0,  0 <= alpha <= c      [ alpha >= 0: squared hinge, or c_r = inf ]
 
-loss is the hinge (u)_+ or its square, c_r = C x weight_r, and f = sum_i beta_i
-k(x_i, .) with beta = A' alpha at the optimum.
+loss is the hinge (u)_+, its square, or the huberised hinge of `rows/loss.py`, whose dual has both a box and a quadratic term.
+c_r = C x weight_r, and f = sum_i beta_i k(x_i, .) with beta = A' alpha at the optimum.
 """
 
 from __future__ import annotations
@@ -17,22 +17,26 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equimargin.formulations.numeric.arguments import cost
+from equimargin.formulations.numeric.arguments import cost, number, shown
 from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.base import CanonicalProblem, fitting, of_another_kind
-from equimargin.formulations.problem.bias import finite_interval, hinge_bias, squared_hinge_bias
+from equimargin.formulations.problem.bias import bounded_smooth_bias, finite_interval, hinge_bias, squared_hinge_bias
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.limits import too_large_in_features, within_float64
 from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.refusal import Refusal
-from equimargin.formulations.rows.base import Multipliers, ridge, weighed
-from equimargin.formulations.rows.listed import Pairs, Tube
+from equimargin.formulations.rows.base import Multipliers, ridge
+from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+from equimargin.formulations.rows.loss import LOSS_OF_NAME, huberised_hinge
+from equimargin.formulations.rows.loss import Loss as LossFunction
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 SPAN_TOLERANCE = 1e-12
 """Fraction of the largest eigenvalue of K: smaller eigenvalues are left out of the
 features L of K = L L'."""
+MIN_DELTA, MAX_DELTA = 1e-100, 1e100
+"""Half widths of the huberised hinge's parabola for which the slope and the products with it are floats."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,12 +46,14 @@ class MarginProblem(CanonicalProblem):
     Parameters
     ----------
     X : (m, d) features.  kernel : k.  rows : A, t, s.  C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
-    loss : "hinge" or "squared_hinge".  bias : whether b is free; False holds it at 0.
+    loss : "hinge", "squared_hinge", or "huberised_hinge" for classifications with a bias and without hard rows.
+    bias : whether b is free; False holds it at 0.
     weights : (groups,) factors of C in [0, inf], one a row (of a tube, those of the m
         rows above it first, then of the m below), or one a query where pairs come from
         labels. The costs of the problem are the exact products C x weight: proven
         bounds, exact optima and certificates hold for these. `costs` are the rounded
         products.
+    delta : half the width of the huberised hinge's parabola; None for other losses.
     shift, feature_names : as of every CanonicalProblem.
 
     Source: proofs/catalogue.md, "The margin problem"; documents T (23)-(28), (64)-(73),
@@ -59,10 +65,29 @@ class MarginProblem(CanonicalProblem):
     loss: Loss = "hinge"
     bias: bool = True
     weights: Array | None = None
+    delta: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check that the loss is one of this problem."""
+        if (self.loss == "huberised_hinge") != (self.delta is not None):
+            raise ValueError(f"delta is of the huberised hinge alone, which needs one: it is {shown(self.delta)}, and loss {self.loss!r}")
+        if self.delta is not None:
+            number(self.delta, "delta", f"a number from {MIN_DELTA:g} to {MAX_DELTA:g}", lambda v: MIN_DELTA <= v <= MAX_DELTA)
+            if not (isinstance(self.rows, Signed) and self.bias):
+                raise ValueError("the huberised hinge is a loss of classifications with a free bias; take another loss")
+            if np.isinf(self.C) or self.hard.any():
+                raise ValueError("the huberised hinge has no hard rows: C and all weights must be finite")
+
+    @cached_property
+    def phi(self) -> LossFunction:
+        """The loss, with all that follows from it."""
+        return LOSS_OF_NAME[self.loss] if self.delta is None else huberised_hinge(self.delta)
 
     @property
     def family(self) -> str:
         """The id of the formulations with this optimum."""
+        if self.delta is not None:
+            return "svm.huberised_hinge"
         kind = "hard" if np.isinf(self.C) else "l2" if self.loss == "squared_hinge" else "l1"
         if isinstance(self.rows, Pairs):
             return f"rank.{kind}"
@@ -95,14 +120,13 @@ class MarginProblem(CanonicalProblem):
 
     @cached_property
     def box(self) -> Array:
-        """Upper ends of alpha, (p,): c for the hinge; inf for the squared hinge, 0 where the row costs nothing."""
-        return self.costs if self.loss == "hinge" else np.where(self.costs > 0, np.inf, 0.0)
+        """Upper ends of alpha, (p,): c, but inf for the squared hinge, and 0 where the row costs nothing."""
+        return self.phi.box(self.costs)
 
     @cached_property
     def exact_box(self) -> Array:
         """Upper ends of alpha, (p,), not above the exact products C x weight, which `box` has rounded to nearest."""
-        ends = self.rows.spread(self.group_costs_within[0])
-        return ends if self.loss == "hinge" else np.where(ends > 0, np.inf, 0.0)
+        return self.phi.box(self.rows.spread(self.group_costs_within[0]))
 
     @cached_property
     def bias_signs(self) -> Array:
@@ -162,7 +186,7 @@ class MarginProblem(CanonicalProblem):
 
     def losses(self, u: Array) -> Array:
         """c_r loss(u_r), (p,); inf where a hard row is violated."""
-        return weighed(self.costs, u, self.squared)
+        return self.phi.weighed(u, self.costs)
 
     @property
     def swept(self) -> bool:
@@ -176,17 +200,23 @@ class MarginProblem(CanonicalProblem):
 
     def primal(self, f: Array, norm2: float, b: float) -> float:
         """1/2 |f|^2 + sum_r c_r loss(u_r) in float64; f : (m,) values at the points, norm2 : |f|^2."""
-        return norm2 / 2 + self.rows.total_loss(self.squared, self.group_costs, f, b, self.bias)
+        return norm2 / 2 + self.rows.total_loss(self.phi, self.group_costs, f, b, self.bias)
 
     def dual(self, alpha: ArrayLike | Multipliers, norm2: float) -> float:
-        """t'alpha - 1/2 |A'alpha|_K^2 [- sum_r alpha_r^2 / (4 c_r)] in float64; alpha : (p,), norm2 : |A'alpha|_K^2."""
+        """t'alpha - 1/2 |A'alpha|_K^2 - sum_r c_r phi*(alpha_r / c_r) in float64; alpha : (p,), norm2 : |A'alpha|_K^2."""
         multipliers = self.rows.multipliers(alpha)
         ridge = multipliers.ridge(self.group_costs) if self.squared else 0.0
+        if self.delta is not None:
+            ridge = float(self.conjugate(np.asarray(alpha)).sum())
         return multipliers.gain() - norm2 / 2 - ridge
 
-    def dual_ridge(self, alpha: Array) -> Array:
-        """alpha_r^2 / (4 c_r), (p,), for the squared hinge; zeros for the hinge."""
-        return ridge(alpha, self.costs) if self.squared else np.zeros(self.p)
+    def conjugate(self, alpha: Array) -> Array:
+        """Return c_r phi*(alpha_r / c_r) = alpha_r^2 / (2 slope c_r) - width alpha_r, (p,); zeros for the hinge."""
+        phi = self.phi
+        if not phi.is_smooth:
+            return np.zeros(self.p)
+        quadratic = ridge(alpha, self.costs)
+        return quadratic * (2 / phi.slope) - phi.width * alpha if phi.shifts else quadratic
 
     def norm2(self, beta: Array) -> float:
         """|f|^2 of f = sum_i beta_i k(x_i, .), beta (m,), in float64."""
@@ -201,19 +231,21 @@ class MarginProblem(CanonicalProblem):
 
         It is the unit of relative figures where the optimum is almost 0.
         """
-        return self.rows.scale(self.squared, np.where(np.isfinite(self.group_costs), self.group_costs, 0.0))
+        return self.rows.scale(self.phi, np.where(np.isfinite(self.group_costs), self.group_costs, 0.0))
 
     def best_bias(self, f: Array) -> tuple[float, float]:
         """The interval of b that minimises sum_r c_r loss(t_r - (A f)_r - b s_r), in the project's sign; (0, 0) without a bias.
 
         Hinge: piecewise linear in b, breakpoints (t_r - (A f)_r) s_r, where the slope
-        crosses 0. Squared hinge: the root of a piecewise-linear derivative. Hard rows:
+        crosses 0. Smooth losses: the root of a piecewise-linear derivative. Hard rows:
         the interval all of them allow (its middle, twice, if there is none).
         """
         if not self.bias:
             return 0.0, 0.0
         active, s, c, soft = self._with_bias
         breakpoints = (self.rows.t - self.rows.dot(f))[active] * s
+        if self.delta is not None:
+            return finite_interval(*bounded_smooth_bias(breakpoints, s, c, self.phi)) if len(s) else (0.0, 0.0)
         find = hinge_bias if self.loss == "hinge" else squared_hinge_bias
         if len(soft) == len(s):
             return finite_interval(*find(breakpoints, s, c)) if len(s) else (0.0, 0.0)
@@ -246,7 +278,7 @@ class MarginProblem(CanonicalProblem):
     def repaired(self, alpha: ArrayLike | Multipliers) -> Array | Multipliers:
         """Multipliers close to these for which s'alpha = 0 and 0 <= alpha <= C x weight hold exactly.
 
-        For the squared hinge the upper end is infinite, and 0 where the weight is 0. An
+        The upper end is that of the loss: infinite for the squared hinge, and 0 where the weight is 0. An
         array comes back as an array on a grid on which A'alpha is exact in float64.
         Multipliers of pairs that are not listed are cut off at their costs, and stay
         unlisted where sums over the pairs are taken by sweeps alone.
@@ -260,7 +292,7 @@ class MarginProblem(CanonicalProblem):
         alpha : (p,) multiples of a power of two; all zeros if the equality cannot be met.
         """
         multipliers = self.rows.multipliers(alpha if self.swept else np.asarray(alpha))
-        return multipliers.feasible(self.rows, self.squared, self.group_costs_within[0], self.bias)
+        return multipliers.feasible(self.rows, self.phi, self.group_costs_within[0], self.bias)
 
     @property
     def undeclarable_in_features(self) -> Refusal | None:

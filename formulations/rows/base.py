@@ -1,10 +1,11 @@
 """The interface of the rows of a margin problem: the operator A, groups of equal cost, sums of losses, and multipliers.
 
     u_r = t_r - (A f)_r - b s_r                                                              the slack that row r needs at (f, b)
-    L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [ - sum_r alpha_r^2 / (4 c_r): squared hinge ]    the dual value of multipliers
+    L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 - sum_r alpha_r^2 / (2 slope c_r) + width sum_r alpha_r      the dual value of multipliers
 
-Classification, epsilon-SVR and ranking differ only in A, t and s. All of them have s = A 1, so that a bias b is a constant that is added
-to f. With a smooth loss phi and g = f + b, an optimiser needs three things of the rows (`slacks.py`):
+slope and width are those of the loss (`loss.py`). Classification, epsilon-SVR and ranking differ only in A, t and s. All of them have
+s = A 1, so that a bias b is a constant that is added to f. With a smooth loss phi and g = f + b, an optimiser needs three things of the
+rows (`slacks.py`):
 
     sum_r c_r phi(u_r),    its gradient -A' alpha in g,  alpha_r = c_r phi'(u_r),    and its Hessian A' D A,  D_rr = c_r phi''(u_r).
 """
@@ -22,7 +23,8 @@ from numpy.typing import ArrayLike
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.dyadic import on_grid
-from equimargin.formulations.numeric.rounding import product, quotient, total
+from equimargin.formulations.numeric.rounding import added, product, quotient, total
+from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.slacks import Curvature, RowSlacks, Slacks
 
 
@@ -176,31 +178,31 @@ class Multipliers(ABC):
 
     @abstractmethod
     def ridge(self, costs: Array) -> float:
-        """sum_r alpha_r^2 / (4 c_r) at costs (groups,): the term that a squared hinge subtracts in the dual."""
+        """Return sum_r alpha_r^2 / (4 c_r) at costs (groups,), what a squared hinge subtracts in the dual."""
 
     @abstractmethod
     def pull(self) -> Array:
         """A'alpha, (m,)."""
 
     @abstractmethod
-    def feasible(self, rows: GroupedRows, squared: bool, costs: Array, biased: bool) -> Array | Multipliers:
-        """Multipliers close to these with 0 <= alpha <= c for the hinge, alpha >= 0 for the squared hinge, and s'alpha = 0 if `biased`.
+    def feasible(self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool) -> Array | Multipliers:
+        """Return multipliers close to these with 0 <= alpha <= c top, and s'alpha = 0 if `biased`.
 
         The multiplier of a row that costs nothing is 0. For the multipliers returned, A'alpha is exact in float64, or `pull_error` bounds
         its error.
 
         Parameters
         ----------
-        rows : of the problem.  costs : (groups,) c.
+        rows : of the problem.  phi : its loss.  costs : (groups,) c.
         """
 
     @abstractmethod
-    def proven(self, squared: bool, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
-        """t'alpha and the ridge of feasible multipliers, each rounded so that the difference of the two is a bound.
+    def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
+        """Return (t + width)'alpha and the ridge of feasible multipliers, each rounded so that the difference of the two is a bound.
 
         Parameters
         ----------
-        squared : whether the loss is the squared hinge; for the hinge the ridge is 0.
+        phi : the loss; of the hinge the ridge is 0.
         costs : least and largest c, (groups,) each.  way : 1 for a difference from below, -1 from above.
         """
 
@@ -229,17 +231,17 @@ class RowMultipliers(Multipliers):
     def pull(self) -> Array:
         return self.rows.combined(self.alpha)
 
-    def feasible(self, rows: GroupedRows, squared: bool, costs: Array, biased: bool) -> Array:
-        ends = rows.spread(costs)
-        box = np.where(ends > 0, np.inf, 0.0) if squared else ends
-        return on_grid(self.alpha, box, rows.s if biased else np.zeros(rows.p))
+    def feasible(self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool) -> Array:
+        return on_grid(self.alpha, phi.box(rows.spread(costs)), rows.s if biased else np.zeros(rows.p))
 
-    def proven(self, squared: bool, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
-        gain = total(product(self.rows.bounded_targets(-way), self.alpha, -way), -way)
-        if not squared:
+    def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
+        t = self.rows.bounded_targets(-way)
+        gain = total(product(added(t, phi.width, -way) if phi.shifts else t, self.alpha, -way), -way)
+        if not phi.is_smooth:
             return gain, 0.0
         least, most = costs
-        shares = product(0.25, quotient(self.alpha, self.rows.spread(least if way > 0 else most), way), way)
+        factor = 0.25 if phi.slope == 2.0 else quotient(0.5, phi.slope, way)
+        shares = product(factor, quotient(self.alpha, self.rows.spread(least if way > 0 else most), way), way)
         return gain, total(product(shares, self.alpha, way), way)
 
     def pull_error(self) -> float:
@@ -266,7 +268,7 @@ class Rows(GroupedRows):
         """A'alpha, (m,), for multipliers (p,)."""
         return self.combined(alpha) if isinstance(alpha, np.ndarray) else self.multipliers(alpha).pull()
 
-    def scale(self, squared: bool, costs: Array) -> float:
+    def scale(self, phi: Loss, costs: Array) -> float:
         """sum_r c_r loss(t_r), the loss at f = 0, b = 0, or a substitute where that is 0.
 
         The loss at 0 is 0 if every target lies in the tube around 0, or if no row costs anything. The optimum is then 0 as well, and gives
@@ -275,21 +277,20 @@ class Rows(GroupedRows):
 
         Parameters
         ----------
-        squared : whether the loss is the squared hinge.  costs : (groups,) finite.
+        phi : the loss.  costs : (groups,) finite.
         """
         for size in (np.positive, np.abs, np.ones_like):
-            violated = np.maximum(size(self.t), 0.0)
-            value = float(costs @ (violated**2 if squared else violated))
+            value = float(costs @ phi.value(size(self.t)))
             if value > 0:
                 return value
         return 1.0
 
-    def total_loss(self, squared: bool, costs: Array, f: Array, b: float, signed: bool) -> float:
+    def total_loss(self, phi: Loss, costs: Array, f: Array, b: float, signed: bool) -> float:
         """sum_r c_r loss(u_r) at f (m,) and b, which counts where `signed`; costs (groups,); inf where a hard row is violated."""
         u = self.t - self.dot(f)
         if signed:
             u -= b * self.s
-        return float(weighed(self.spread(costs), u, squared).sum())
+        return float(phi.weighed(u, self.spread(costs)).sum())
 
     def slack(self, g: Array) -> Array:
         """u = t - A g, (p,), for decision values g = f + b (m,)."""
@@ -314,14 +315,6 @@ class Rows(GroupedRows):
         for weight, subset in zip(mu.tolist(), subsets, strict=True):
             alpha += weight * subset
         return self.spread(costs) * alpha
-
-
-def weighed(costs: Array, u: Array, squared: bool) -> Array:
-    """c_r loss(u_r), (p,), for costs (p,) and slacks u (p,); inf where a row of infinite cost is violated."""
-    violated = np.maximum(u, 0.0)
-    cost = np.zeros(len(u))
-    np.multiply(costs, violated, out=cost, where=violated > 0)
-    return cost * violated if squared else cost  # c u first: u^2 underflows where c u^2 does not
 
 
 def ridge(alpha: Array, costs: Array) -> Array:

@@ -17,6 +17,7 @@ from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, rounded
 from equimargin.formulations.rows.base import GroupedRows
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
+from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.pair_sweeps import (
     Blocks,
     Level,
@@ -114,7 +115,7 @@ class CountedPairs(Pairs):
     def used(self, values: Array) -> Array:
         return np.where(self.pairs_of > 0, values, 0.0)
 
-    def scale(self, squared: bool, costs: Array) -> float:
+    def scale(self, phi: Loss, costs: Array) -> float:
         return float(costs @ self.pairs_of) or 1.0
 
     def same(self, other: GroupedRows) -> bool:

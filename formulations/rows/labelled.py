@@ -12,6 +12,7 @@ import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.rows.counted import CountedPairs
+from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.pair_multipliers import MixedMultipliers, PairSubset
 from equimargin.formulations.rows.pair_slacks import PairSlacks
 
@@ -31,14 +32,14 @@ class LabelledPairs(CountedPairs):
     def many(self) -> bool:
         return self.p > MANY
 
-    def total_loss(self, squared: bool, costs: Array, f: Array, b: float, signed: bool) -> float:
+    def total_loss(self, phi: Loss, costs: Array, f: Array, b: float, signed: bool) -> float:
         if not self.many:
-            return super().total_loss(squared, costs, f, b, signed)
+            return super().total_loss(phi, costs, f, b, signed)
         hard = np.isinf(costs)
         if not self.least_margin(f, hard) >= 1.0:
             return np.inf
         slacks = self.slacks(f, np.where(hard, 0.0, costs))
-        return slacks.squared_hinge() if squared else slacks.hinge()
+        return slacks.hinge() if phi.is_bounded else slacks.squared_hinge()
 
     def mixed(self, mu: Array, subsets: Sequence[PairSubset], costs: Array) -> MixedMultipliers:
         return MixedMultipliers(self, mu, subsets, costs)

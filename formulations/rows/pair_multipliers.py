@@ -25,7 +25,7 @@ from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, ro
 from equimargin.formulations.rows.base import GroupedRows, Multipliers, RowMultipliers
 from equimargin.formulations.rows.counted import BELOW_ALL_PAIRS, CountedPairs, PairSums
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
-from equimargin.formulations.rows.losses import Smooth
+from equimargin.formulations.rows.loss import HINGE, SQUARED_HINGE, Loss
 
 
 class ImplicitMultipliers(Multipliers):
@@ -38,19 +38,19 @@ class ImplicitMultipliers(Multipliers):
         """(p,)."""
         return (self.rows.p,)
 
-    def feasible(self, rows: GroupedRows, squared: bool, costs: Array, biased: bool) -> ImplicitMultipliers:
+    def feasible(self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool) -> ImplicitMultipliers:
         if not self.rows.same(rows):
             raise ValueError("these multipliers are of other pairs than the problem's")
-        return self.within_box(squared, costs)
+        return self.within_box(phi, costs)
 
     @abstractmethod
-    def within_box(self, squared: bool, costs: Array) -> ImplicitMultipliers:
+    def within_box(self, phi: Loss, costs: Array) -> ImplicitMultipliers:
         """Multipliers like these that are feasible at costs (groups,), for the squared hinge or for the hinge.
 
         Where a query's cost is infinite any multipliers are, and those of finite costs stay as they are."""
 
-    def proven(self, squared: bool, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
-        return self.dual_bound(costs[0] if squared else None, way), 0.0
+    def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
+        return self.dual_bound(None if phi.is_bounded else costs[0], way), 0.0
 
     @abstractmethod
     def sum(self) -> float:
@@ -115,21 +115,21 @@ class PairMultipliers(ImplicitMultipliers):
     high, low : in units of the slacks' grid, low so that no multiplier exceeds c top.
     """
 
-    def __init__(self, slacks: PairSums, phi: Smooth) -> None:
+    def __init__(self, slacks: PairSums, phi: Loss) -> None:
         if isinstance(phi.width, np.ndarray):
             raise ValueError("the loss of implicit pairs has one width for all")
         self.rows, self.slacks, self.phi = slacks.rows, slacks, phi
         self.high = slacks.on_grid(1.0 + phi.width)
         self.low = BELOW_ALL_PAIRS if phi.top == np.inf else self.high - int(np.floor(phi.top / phi.slope / slacks.unit))
 
-    def within_box(self, squared: bool, costs: Array) -> PairMultipliers:
-        slacks, phi = self.slacks, self.phi
+    def within_box(self, phi: Loss, costs: Array) -> PairMultipliers:
+        slacks, own = self.slacks, self.phi
         costs = _finite(costs, slacks.all_costs)
         if not np.array_equal(costs[slacks.rows.queries], slacks.costs):
             slacks = slacks.at_costs(costs)
-        elif squared or phi.top <= 1.0:
+        elif own.top <= phi.top:
             return self
-        return PairMultipliers(slacks, phi if squared else replace(phi, top=min(phi.top, 1.0)))
+        return PairMultipliers(slacks, replace(own, top=min(own.top, phi.top)))
 
     def loss(self) -> float:
         """sum of c phi(u)."""
@@ -229,7 +229,7 @@ class MixedMultipliers(ImplicitMultipliers):
         self.rows, self.subsets, self.all_costs = rows, subsets, costs
         self.mu = mu if total < 1.0 else mu * ((1 - 8 * UNIT) / total)
 
-    def within_box(self, squared: bool, costs: Array) -> MixedMultipliers:
+    def within_box(self, phi: Loss, costs: Array) -> MixedMultipliers:
         costs = _finite(costs, self.all_costs)
         return self if np.array_equal(costs, self.all_costs) else MixedMultipliers(self.rows, self.mu, self.subsets, costs)
 
@@ -304,14 +304,13 @@ class FewMultipliers(ImplicitMultipliers):
     def _row_by_row(self, alpha: Array) -> RowMultipliers:
         return RowMultipliers(self.few, alpha)
 
-    def within_box(self, squared: bool, costs: Array) -> FewMultipliers:
-        ends = self.costs_of(costs)
-        box = np.where(ends > 0, np.inf, 0.0) if squared else ends
+    def within_box(self, phi: Loss, costs: Array) -> FewMultipliers:
+        box = phi.box(self.costs_of(costs))
         return FewMultipliers(self.rows, self.few.preferred, self.few.other, on_grid(self.alpha, box, self.few.s))
 
-    def proven(self, squared: bool, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
+    def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
         least, most = costs
-        return self._row_by_row(self.alpha).proven(squared, (self.costs_of(least), self.costs_of(most)), way)
+        return self._row_by_row(self.alpha).proven(phi, (self.costs_of(least), self.costs_of(most)), way)
 
     def sum(self) -> float:
         return self._row_by_row(self.alpha).gain()
@@ -330,7 +329,7 @@ class FewMultipliers(ImplicitMultipliers):
 
     def dual_bound(self, costs: Array | None, way: float) -> float:
         of_queries = np.zeros(self.rows.groups) if costs is None else costs
-        gain, ridge = self.proven(costs is not None, (of_queries, of_queries), way)
+        gain, ridge = self.proven(HINGE if costs is None else SQUARED_HINGE, (of_queries, of_queries), way)
         return float(rounded(gain - ridge, -way))
 
     def _of_pair(self, preferred: int, other: int) -> float:

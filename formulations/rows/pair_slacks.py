@@ -20,7 +20,7 @@ from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.rounding import UNIT, gamma_n, product, rounded, total
 from equimargin.formulations.rows.counted import WIDEST_THRESHOLD, CountedPairs, PairSums
-from equimargin.formulations.rows.losses import Smooth
+from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers, PairSubset
 from equimargin.formulations.rows.pair_sweeps import GATHERED_ROWS, Graph, laplacian_gram, laplacian_gram_by_buckets, laplacian_product
 from equimargin.formulations.rows.slacks import Curvature, Expansion, Line, Slacks
@@ -46,7 +46,7 @@ class PairSlacks(PairSums, Slacks):
 
     def __init__(self, rows: CountedPairs, f: Array, costs: Array) -> None:
         super().__init__(rows, f, costs)
-        self._expanded: dict[Smooth, Expansion] = {}
+        self._expanded: dict[Loss, Expansion] = {}
 
     def at_costs(self, costs: Array) -> Self:
         slacks = super().at_costs(costs)
@@ -60,7 +60,7 @@ class PairSlacks(PairSums, Slacks):
         """sum of c (u)_+^2."""
         return float(self.costs @ self.within(self.on_grid(1.0)).square)
 
-    def expanded(self, phi: Smooth) -> Expansion:
+    def expanded(self, phi: Loss) -> Expansion:
         if phi not in self._expanded:
             alpha = PairMultipliers(self, phi)
             loss = alpha.loss()
@@ -124,10 +124,10 @@ class _PairLine(Line):
         self.start, self.h = start, h
         self._last = 0.0, start
 
-    def slope(self, phi: Smooth, t: float) -> float:
+    def slope(self, phi: Loss, t: float) -> float:
         return -float(self.to(t).expanded(phi).alpha.pull() @ self.h)
 
-    def curvature(self, phi: Smooth, t: float) -> float:
+    def curvature(self, phi: Loss, t: float) -> float:
         return float(phi.slope * (self.h @ self.start.rows.hess_vec(self.to(t).expanded(phi).D, self.h)))
 
     def to(self, t: float) -> PairSlacks:

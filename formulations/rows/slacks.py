@@ -20,7 +20,7 @@ from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import brief, fast
 from equimargin.formulations.numeric.vector_loops import larger, smaller
-from equimargin.formulations.rows.losses import Smooth
+from equimargin.formulations.rows.loss import Loss
 
 
 class Curvature(ABC):
@@ -66,7 +66,7 @@ class Slacks(ABC):
     """The slacks u of all rows at some decision values."""
 
     @abstractmethod
-    def expanded(self, phi: Smooth) -> Expansion:
+    def expanded(self, phi: Loss) -> Expansion:
         """The loss to the second order."""
 
     @abstractmethod
@@ -90,11 +90,11 @@ class Line(ABC):
     """The slacks u - t A h for t >= 0."""
 
     @abstractmethod
-    def slope(self, phi: Smooth, t: float) -> float:
+    def slope(self, phi: Loss, t: float) -> float:
         """The derivative of the loss in t."""
 
     @abstractmethod
-    def curvature(self, phi: Smooth, t: float) -> float:
+    def curvature(self, phi: Loss, t: float) -> float:
         """The second derivative of the loss in t."""
 
     @abstractmethod
@@ -114,7 +114,7 @@ class RowSlacks(Slacks):
         self.dot, self.u, self.c = dot, u, c
         self._hinge: float | None = None
 
-    def expanded(self, phi: Smooth) -> Expansion:
+    def expanded(self, phi: Loss) -> Expansion:
         loss, conjugate, self._hinge, alpha, D = phi.expanded(self.u, self.c)
         return Expansion(loss, conjugate, alpha, D)
 
@@ -136,19 +136,19 @@ class _RowLine(Line):
 
     def __init__(self, start: RowSlacks, a: Array) -> None:
         self.start, self.a = start, a
-        self._last: tuple[Smooth, float, float, float] | None = None
+        self._last: tuple[Loss, float, float, float] | None = None
 
-    def slope(self, phi: Smooth, t: float) -> float:
+    def slope(self, phi: Loss, t: float) -> float:
         return self._slopes(phi, t)[2]
 
-    def curvature(self, phi: Smooth, t: float) -> float:
+    def curvature(self, phi: Loss, t: float) -> float:
         return self._slopes(phi, t)[3]
 
     def to(self, t: float) -> RowSlacks:
         start = self.start
         return RowSlacks(start.dot, start.u - t * self.a, start.c)
 
-    def _slopes(self, phi: Smooth, t: float) -> tuple[Smooth, float, float, float]:
+    def _slopes(self, phi: Loss, t: float) -> tuple[Loss, float, float, float]:
         if self._last is None or self._last[0] is not phi or self._last[1] != t:
             self._last = phi, t, *_slopes(phi.shifted(self.start.u), self.a, self.start.c, t, phi.slope, phi.top)
         return self._last

@@ -34,7 +34,7 @@ def stable(problem: Any, evidence: Iterable[Evidence]) -> Stable | None:
 
     Source: `formulations/bounds/stability.py`.
     """
-    if not isinstance(problem, MarginProblem) or not problem.convex or not problem.p:
+    if not isinstance(problem, MarginProblem) or not problem.convex or not problem.p or problem.delta is not None:
         return None
     points = [e.point for e in evidence if e.point is not None and not e.run.control and e.point.has_f and e.point.has_alpha]
     best = min(points, key=lambda point: point.proven.relative_width, default=None)

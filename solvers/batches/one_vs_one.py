@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin.formulations.kernels.kernel import Kernel
-from equimargin.formulations.problem.choices import Bias, Loss
+from equimargin.formulations.numeric.arguments import choice
+from equimargin.formulations.problem.choices import LOSSES, Bias, Loss
 from equimargin.formulations.problem.construct import classification
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Signed
@@ -36,7 +37,7 @@ def one_vs_one(
     Parameters
     ----------
     X : (m, d) features, or (m, m) Gram for `precomputed()`.  y : (m,) classes, of any type that can be sorted.
-    C, kernel, loss, sample_weight, bias : as in `classification`.
+    C, kernel, sample_weight, bias : as in `classification`.  loss : "hinge" or "squared_hinge".
     solver, and as **limits tol, max_iter, time_limit, n_jobs : of every single run, as in `solve`.
 
     Returns
@@ -54,7 +55,7 @@ def one_vs_one(
     classes = np.unique(labels)
     if len(classes) < 2:
         raise ValueError("one_vs_one: there must be at least two classes")
-    whole = classification(X, np.ones(labels.shape), C, kernel, loss, bias, sample_weight)
+    whole = classification(X, np.ones(labels.shape), C, kernel, choice(loss, "loss", LOSSES), bias, sample_weight)
     problems = (_between(whole, labels == first, labels == second) for first, second in combinations(classes, 2))
     return [solve(problem, solver, **limits) for problem in problems]
 

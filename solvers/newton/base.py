@@ -19,7 +19,7 @@ import numpy as np
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.rows.losses import Smooth
+from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.slacks import Expansion, Line, Slacks
 from equimargin.solvers.progress import Progress
 
@@ -67,7 +67,7 @@ class View:
     """
 
     at: Iterate
-    phi: Smooth
+    phi: Loss
     rows: Expansion
     pull: Array
     G: Array
@@ -108,7 +108,7 @@ class Unknowns(ABC):
         """The iterate of a point: its function, or that of its multipliers, or 0; and its b, or the best one."""
 
     @abstractmethod
-    def look(self, at: Iterate, phi: Smooth) -> View:
+    def look(self, at: Iterate, phi: Loss) -> View:
         """What a loss makes of an iterate."""
 
     @abstractmethod
@@ -177,7 +177,7 @@ class Exactness:
         return max(last, min(RESIDUAL_SHARE**2, fallen) * square)
 
 
-def _least(phi: Smooth, move: Move, line: Line, progress: Progress) -> float:
+def _least(phi: Loss, move: Move, line: Line, progress: Progress) -> float:
     """The minimum of the objective along a direction: the root of its derivative, which is piecewise linear and increasing.
 
     It is found by Newton's method in a bracket. A step that would leave the bracket is replaced by the secant's, and every third time by

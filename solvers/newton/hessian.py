@@ -24,7 +24,7 @@ from equimargin.formulations.numeric.arrays import Array, Features, dense, is_sp
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.labelled import LabelledPairs
-from equimargin.formulations.rows.losses import Smooth
+from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.pair_slacks import PairCurvature
 from equimargin.solvers.dual.damped_cholesky import damped_factor
 from equimargin.solvers.newton.base import MOST_PRODUCTS, Exactness, View
@@ -94,7 +94,7 @@ class Nearby(NamedTuple):
 
     H: Array
     weight: float
-    phi: Smooth
+    phi: Loss
     square: float
 
 

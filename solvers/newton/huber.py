@@ -23,13 +23,15 @@ Operations Research 1 (1976).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.labelled import LabelledPairs
-from equimargin.formulations.rows.losses import Smooth, huberised
+from equimargin.formulations.rows.loss import Loss, huberised_hinge
 from equimargin.formulations.rows.slacks import RowSlacks
 from equimargin.solvers.dual import coordinate_descent
 from equimargin.solvers.newton.base import Iterate, Unknowns, View, step
@@ -149,7 +151,7 @@ def _usual_slack(problem: MarginProblem, at: Iterate) -> float:
     return float(np.abs(slacks.u).mean()) if problem.bias and slacks is not None else 0.0
 
 
-def _first(unknowns: Unknowns, at: Iterate, start: Point) -> Smooth:
+def _first(unknowns: Unknowns, at: Iterate, start: Point) -> Loss:
     """The first loss: Huber's function, or one of the same slope that is centred at the multipliers of the start."""
     problem, slacks = unknowns.problem, at.slacks.listed()
     if slacks is None:
@@ -158,23 +160,24 @@ def _first(unknowns: Unknowns, at: Iterate, start: Point) -> Smooth:
     return phi if start.alpha is None else _centred(problem.repaired(multipliers(start, problem)), problem.costs, phi.slope)
 
 
-def _of_width(slacks: RowSlacks, columns: int, mean_square: float) -> Smooth:
+def _of_width(slacks: RowSlacks, columns: int, mean_square: float) -> Loss:
     """Huber's function on as many rows as are wanted on its curved piece, or a flatter one where the costs would make it too stiff."""
     sizes = np.abs(slacks.u[slacks.c > 0])
     if not len(sizes):
-        return huberised(1.0)
+        return huberised_hinge(1.0)
     wanted = CURVED_ROWS_PER_COLUMN * columns
     last = min(wanted, len(sizes) - 1)
     width = (float(np.partition(sizes, last)[last]) or float(sizes.mean()) or 1.0) * max(1.0, wanted / len(sizes))
     stiffness = float(slacks.c.max()) * mean_square
-    return Smooth(min(1 / (2 * width), STIFFEST_START / stiffness) if stiffness > 0 else 1 / (2 * width), width, 1.0)
+    slope = 1 / (2 * width)
+    return replace(huberised_hinge(width), slope=min(slope, STIFFEST_START / stiffness) if stiffness > 0 else slope)
 
 
-def _of_least_gap(unknowns: Unknowns, at: Iterate) -> Smooth:
+def _of_least_gap(unknowns: Unknowns, at: Iterate) -> Loss:
     """Huber's function of the width that makes the gap at the start least, found by halving."""
-    phi, least = huberised(1.0), np.inf
+    phi, least = huberised_hinge(1.0), np.inf
     for k in range(MOST_START_WIDTHS):
-        seen = unknowns.look(at, huberised(SIGMA_GROWTH**-k))
+        seen = unknowns.look(at, huberised_hinge(SIGMA_GROWTH**-k))
         gap = unknowns.gradient_share(seen, 0.0) + seen.smoothing_share()
         if gap >= least:
             break
@@ -182,7 +185,7 @@ def _of_least_gap(unknowns: Unknowns, at: Iterate) -> Smooth:
     return phi
 
 
-def _sharper(problem: MarginProblem, seen: View, progress: Progress) -> Smooth:
+def _sharper(problem: MarginProblem, seen: View, progress: Progress) -> Loss:
     """The next loss: centred at the multipliers found, or narrower around 0 where these are not listed.
 
     What the smoothing adds to the gap falls with the square of the width, so that one
@@ -192,11 +195,11 @@ def _sharper(problem: MarginProblem, seen: View, progress: Progress) -> Smooth:
         return _centred(seen.rows.alpha, problem.costs, SIGMA_GROWTH * seen.phi.slope)
     wanted = SMOOTHING_LEFT * progress.limits.tol * progress.primal
     growth = float(np.sqrt(seen.smoothing_share() / wanted)) if wanted > 0 else MOST_GROWTH
-    return huberised(1 / (2 * min(max(growth, SIGMA_GROWTH), MOST_GROWTH) * seen.phi.slope))
+    return huberised_hinge(1 / (2 * min(max(growth, SIGMA_GROWTH), MOST_GROWTH) * seen.phi.slope))
 
 
-def _centred(alpha: Array, c: Array, slope: float) -> Smooth:
+def _centred(alpha: Array, c: Array, slope: float) -> Loss:
     """The smooth hinge whose derivative at u_r = 0 is alpha_r / c_r."""
     width = np.zeros_like(alpha)
     np.divide(alpha, slope * c, out=width, where=c > 0)
-    return Smooth(slope, width, 1.0)
+    return Loss("huberised_hinge", slope, width, 1.0)

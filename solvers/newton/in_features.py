@@ -20,7 +20,7 @@ from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.rows.losses import Smooth
+from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.slacks import Line, Slacks
 from equimargin.solvers.newton.base import Iterate, Move, Unknowns, View
 from equimargin.solvers.newton.hessian import NewtonSystem, stored
@@ -66,7 +66,7 @@ class Weights(Unknowns):
         v[free:] = b
         return Iterate(v, self.R * v, self.slacks_at(f + b))
 
-    def look(self, at: Iterate, phi: Smooth) -> View:
+    def look(self, at: Iterate, phi: Loss) -> View:
         rows = at.slacks.expanded(phi)
         pull = self.Z.rdot(self.problem.rows.rdot(rows.alpha))
         G = at.image - pull
@@ -79,7 +79,7 @@ class Weights(Unknowns):
         (loss, conjugate), alpha, pull, w = self.sums(seen), seen.rows.alpha, seen.pull, at.v[:free]
         if problem.bias:
             alpha = problem.repaired(alpha)
-            pull, conjugate = self.Z.rdot(problem.rows.rdot(alpha)), float(problem.dual_ridge(alpha).sum())
+            pull, conjugate = self.Z.rdot(problem.rows.rdot(alpha)), float(problem.conjugate(alpha).sum())
         primal = float(w @ w) / 2 + loss
         dual = problem.rows.multipliers(alpha).gain() - float(pull[:free] @ pull[:free]) / 2 - conjugate
         point = Point(w=w, b=float(at.v[free]) if problem.bias else 0.0, alpha=alpha)

@@ -24,7 +24,7 @@ import numpy as np
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.rows.losses import Smooth
+from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.slacks import Line, Slacks
 from equimargin.solvers.newton.base import MOST_PRODUCTS, Exactness, Iterate, Move, Unknowns, View
 from equimargin.solvers.products.gram_products import GramProducts, Index
@@ -56,7 +56,7 @@ class Coefficients(Unknowns):
         v = started(point, self.problem)[self.points]
         return Iterate(v, *self._evaluated(v))
 
-    def look(self, at: Iterate, phi: Smooth) -> View:
+    def look(self, at: Iterate, phi: Loss) -> View:
         rows = at.slacks.expanded(phi)
         pull = self.problem.rows.rdot(rows.alpha)[self.points]
         G = at.v - pull

@@ -1,8 +1,8 @@
-"""Newton's method for margin problems with the squared hinge.
+"""Newton's method for margin problems with a smooth loss, the squared hinge or the huberised hinge.
 
-    min over (w, b)   1/2 |w|^2 + sum_r c_r (u_r)_+^2,    u = t - A Z (w, b)
+    min over (w, b)   1/2 |w|^2 + sum_r c_r phi(u_r),    u = t - A Z (w, b)
 
-The objective is piecewise quadratic: once the pieces are right the next step ends at the optimum, and alpha_r = 2 c_r (u_r)_+ are its
+The objective is piecewise quadratic: once the pieces are right the next step ends at the optimum, and alpha_r = c_r phi'(u_r) are its
 multipliers. Steps are in the features of f where there are some (`in_features.py`), and in the norm of the kernel's space where there are
 none (`in_kernel.py`).
 
@@ -17,7 +17,6 @@ from __future__ import annotations
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import Pairs
-from equimargin.formulations.rows.losses import SQUARED_HINGE
 from equimargin.solvers.newton.base import step
 from equimargin.solvers.newton.start import (
     Subsample,
@@ -38,7 +37,7 @@ SQUARED_HINGE_SUBSAMPLE = Subsample(entries=1_000_000, points_per_feature=100)
 
 REQUIREMENTS = Requirements(
     MarginProblem,
-    losses=("squared_hinge",),
+    losses=("squared_hinge", "huberised_hinge"),
     why={"hinge": "has a kink"},
     no_hard_rows="whose loss has no derivative",
     convex=True,
@@ -60,7 +59,8 @@ def _cheap(problem: MarginProblem) -> bool:
     "svm.nobias_l2",
     "svr.l2",
     "rank.l2",
-    algorithm="finite Newton method in the features of f, for the squared hinge",
+    "svm.huberised_hinge",
+    algorithm="finite Newton method in the features of f, for smooth losses",
     requires=REQUIREMENTS,
     first=_cheap,
 )
@@ -69,9 +69,9 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     progress = Progress("newton", problem, limits, limits.max_iter or 1000)
     start = warm_start or on_a_part(problem, _solve, limits, SQUARED_HINGE_SUBSAMPLE) or Point()
     unknowns = unknowns_for(problem, by_row=False)
-    seen = unknowns.look(unknowns.start(start), SQUARED_HINGE)
+    seen = unknowns.look(unknowns.start(start), problem.phi)
     over = unknowns.show(seen, progress)
     while not over:
-        seen = unknowns.look(step(unknowns, seen, progress), SQUARED_HINGE)
+        seen = unknowns.look(step(unknowns, seen, progress), problem.phi)
         over = unknowns.show(seen, progress)
     return progress.solution()

@@ -39,7 +39,7 @@ from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.rows.losses import SQUARED_HINGE
+from equimargin.formulations.rows.loss import SQUARED_HINGE
 from equimargin.solvers.products.gram_products import GramProducts
 from equimargin.solvers.progress import VALUE_ROUNDING, Progress, started
 from equimargin.solvers.registry import solver

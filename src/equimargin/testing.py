@@ -84,6 +84,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "svm.hard": {"hard": True},
     "svm.soft": {},
     "svm.l2": {"loss": "squared_hinge"},
+    "svm.huberised_hinge": {"loss": "huberised_hinge", "delta": 0.5},
     "svm.nobias": {"bias": False},
     "svm.nobias_hard": {"bias": False, "hard": True},
     "svm.nobias_l2": {"bias": False, "loss": "squared_hinge"},
@@ -339,6 +340,9 @@ def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool =
         X, y = draw(classification_data(max_points, tails, min_points))
         if family in ONE_NORM:
             return _of_family(family, X, y, C, kernel)
+        if "delta" in FAMILIES[family]:
+            factors = draw(weights(len(y), False))
+            return _of_family(family, X, y, C, kernel, sample_weight=factors, delta=draw(st.sampled_from([0.5, 0.1, 3.0])))
         return _of_family(family, X, y, C, kernel, sample_weight=None if np.isinf(C) else draw(weights(len(y), tails)))
     if family.startswith("svr"):
         X, y, epsilon = draw(regression_data(max_points, tails, min_points))
@@ -357,8 +361,8 @@ def _of_family(family: str, X: Array, y: Array, C: float, kernel: Kernel | None,
     if family in ONE_NORM:
         return ONE_NORM[family](X, y, C=C, kernel=kernel, **more)
     settings, task = FAMILIES[family], TASK_OF_PREFIX[family.partition(".")[0]]
-    bias = {"bias": settings["bias"]} if "bias" in settings else {}
-    return problem_of(task, X, y, C, kernel, settings.get("loss", "hinge"), epsilon, **bias, **more)
+    own = {name: settings[name] for name in ("bias", "delta") if name in settings}
+    return problem_of(task, X, y, C, kernel, settings.get("loss", "hinge"), epsilon, **(own | more))
 
 
 def drawn_problem(family: str, seed: int, number: int) -> Problem:
@@ -433,7 +437,8 @@ def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
     if problem.weights is None:
         return problem
     size = len(problem.weights)
-    hard = draw(st.lists(st.booleans(), min_size=size, max_size=size)) if draw(st.booleans()) else [False] * size
+    may_be_hard = "delta" not in FAMILIES[family]
+    hard = draw(st.lists(st.booleans(), min_size=size, max_size=size)) if may_be_hard and draw(st.booleans()) else [False] * size
     return replace(problem, weights=np.where(hard, np.inf, scaled(problem.weights)))
 
 

@@ -312,7 +312,7 @@ def _problem_text(problem: Problem) -> str:
     if not isinstance(problem, MarginProblem):
         return f"OneNormProblem(X, {problem.kernel!r}, rows, {problem.C!r}, {problem.over!r}, {problem.bias!r})"
     weights = "None" if problem.weights is None else f"np.array({problem.weights.tolist()!r})"
-    return f"MarginProblem(X, {problem.kernel!r}, rows, {problem.C!r}, {problem.loss!r}, {problem.bias!r}, {weights})"
+    return f"MarginProblem(X, {problem.kernel!r}, rows, {problem.C!r}, {problem.loss!r}, {problem.bias!r}, {weights}, {problem.delta!r})"
 
 
 # The report.

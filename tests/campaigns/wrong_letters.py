@@ -30,13 +30,14 @@ from equimargin.formulations import REGISTRY, Formulation, MarginProblem, Proble
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.rows.labelled import LabelledPairs
-from equimargin.formulations.rows.listed import Tube
+from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.formulations.user_functions import kept
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
 from equimargin.solvers import SOLVERS, solve, solve_declaration
 from equimargin.testing import sample_problem
 
 REDUNDANT = "at an optimum of squared slacks none is below 0: 0 has the smaller square, and is feasible too"
+A_SQUARE = "the unknown z is free, and costs its square: -z costs as much"
 A_MULTIPLE_OF_0 = "the equation is that a sum is 0, and so is twice the sum"
 THE_SAME: dict[str, str] = {
     "svr.l2.primal: no slack": REDUNDANT,
@@ -51,6 +52,8 @@ THE_SAME: dict[str, str] = {
     "svm.soft.dual: twice in d.y @ alpha": A_MULTIPLE_OF_0,
     "svm.l2.dual: twice in d.y @ alpha": A_MULTIPLE_OF_0,
     "svm.onenorm.dual: twice in d.y @ u": A_MULTIPLE_OF_0,
+    "svm.huberised_hinge.dual: twice in d.y @ alpha": A_MULTIPLE_OF_0,
+    "svm.huberised_hinge.slacks: another sign in 1 + d.width - z": A_SQUARE,
 }
 """Changes after which the problem is the same one, by id and change, with the reason."""
 OTHER_FUNCTIONS = {"pos": "abs", "square": "abs", "norm1": "sum_squares"}
@@ -115,9 +118,14 @@ def weighted(problem: Problem) -> Problem:
 
 
 def with_a_hard_row(problem: Problem) -> Problem:
-    """The problem in which the row that an optimum violates most is hard; of a tube one on each side."""
+    """The problem in which the row that an optimum violates most is hard; of a tube one on each side.
+
+    Where no row can be hard, the classes are exchanged.
+    """
     if not isinstance(problem, MarginProblem) or np.isinf(problem.C):
         return problem
+    if problem.delta is not None:
+        return replace(problem, rows=Signed(-problem.rows.s))
     at = complete(problem, solve(problem, tol=1e-9).point)
     weights = np.array(problem.weights)
     for side in np.split(np.arange(problem.p), 2 if isinstance(problem.rows, Tube) else 1):

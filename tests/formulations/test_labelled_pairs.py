@@ -19,7 +19,7 @@ from equimargin.formulations.rows import counted, pair_slacks
 from equimargin.formulations.rows import labelled as labelled_pairs
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
-from equimargin.formulations.rows.losses import SQUARED_HINGE, Smooth, huberised
+from equimargin.formulations.rows.loss import HINGE, SQUARED_HINGE, Loss, huberised_hinge
 from equimargin.formulations.rows.pair_multipliers import FewMultipliers, MixedMultipliers, PairMultipliers
 from equimargin.solvers import Status, solve
 from equimargin.solvers.products import gram_products
@@ -27,7 +27,7 @@ from equimargin.testing import ranking_data
 from narrow import as_a, present
 
 Array = Any
-LOSSES = {"squared hinge": SQUARED_HINGE, "narrow": huberised(0.25), "wide": huberised(2.0)}
+LOSSES = {"squared hinge": SQUARED_HINGE, "narrow": huberised_hinge(0.25), "wide": huberised_hinge(2.0)}
 
 
 def cases(seed: int, count: int) -> Any:
@@ -131,7 +131,7 @@ def test_a_hessian_by_buckets_is_nearly_the_exact_one(monkeypatch: pytest.Monkey
     score = (X - 1e4) @ rng.normal(size=5)
     for y in (score + rng.normal(size=4000), np.digitize(score, [-1.0, 1.0]).astype(float)):
         rows = LabelledPairs(y, None)
-        for phi in (SQUARED_HINGE, huberised(0.25)):
+        for phi in (SQUARED_HINGE, huberised_hinge(0.25)):
             D = rows.slacks(0.4 * score, np.ones(1)).expanded(phi).D
             exact = rows.gram_weighted(Explicit(X, False), D)
             monkeypatch.setattr(pair_slacks, "POINTS_BY_BUCKETS", 100)
@@ -211,7 +211,7 @@ def test_bounds_by_sweeps_hold_and_are_as_sharp_as_those_of_listed_pairs(seed: i
         X, y, query, 10.0 ** rng.uniform(-3, 3), rbf(0.5) if rng.integers(2) else linear(), "squared_hinge" if squared else "hinge"
     )
     rows: Any = problem.rows
-    phi = SQUARED_HINGE if squared else huberised(rng.uniform(0.05, 2.0))
+    phi = SQUARED_HINGE if squared else huberised_hinge(rng.uniform(0.05, 2.0))
     alpha = PairMultipliers(rows.slacks(rng.normal(size=m), problem.group_costs), phi)
     point = Point(beta=rows.rdot(alpha), alpha=alpha)
     listed = interval(problem, point)
@@ -231,7 +231,7 @@ def test_a_bound_says_no_to_multipliers_of_another_cost() -> None:
     X, y = rng.normal(size=(30, 3)), rng.integers(0, 9, 30).astype(float)
     problem = ranking(X, y, None, 0.1)
     dear: Any = problem.with_cost(100.0)
-    alpha = PairMultipliers(dear.rows.slacks(X @ np.ones(3), dear.group_costs), Smooth(2.0, 0.0, np.inf))
+    alpha = PairMultipliers(dear.rows.slacks(X @ np.ones(3), dear.group_costs), SQUARED_HINGE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(labelled_pairs, "MANY", -1)
         repaired = problem.repaired(alpha)
@@ -262,7 +262,7 @@ def test_pairs_too_many_to_list_say_so() -> None:
         alpha.to_array()
     assert alpha.sum() == 2.0 * rows.p
     with pytest.raises(ValueError, match="must be at most 8, not 41"):
-        rows.slacks(np.zeros(5000), np.ones(1)).expanded(huberised(40.0))
+        rows.slacks(np.zeros(5000), np.ones(1)).expanded(huberised_hinge(40.0))
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -411,15 +411,15 @@ def test_multipliers_of_a_few_pairs_are_those_of_a_list() -> None:
         few = FewMultipliers(rows, rows.preferred[index], rows.other[index], alpha[index])
         np.testing.assert_array_equal(few.to_array(), alpha)
         np.testing.assert_array_equal([few.at(i, j) for i, j in zip(rows.preferred, rows.other, strict=True)], alpha)
-        for squared in (False, True):
-            repaired, listed = few.feasible(rows, squared, costs, False), rows.multipliers(alpha).feasible(rows, squared, costs, False)
+        for phi in (HINGE, SQUARED_HINGE):
+            repaired, listed = few.feasible(rows, phi, costs, False), rows.multipliers(alpha).feasible(rows, phi, costs, False)
             other = rows.multipliers(np.asarray(listed))
             np.testing.assert_array_equal(np.asarray(repaired), np.asarray(listed))
             np.testing.assert_array_equal(repaired.pull(), other.pull())
             assert repaired.gain() == pytest.approx(other.gain(), rel=1e-14)
             assert repaired.ridge(costs) == pytest.approx(other.ridge(costs), rel=1e-14)
             for way in (1.0, -1.0):
-                assert repaired.proven(squared, (costs, costs), way) == pytest.approx(other.proven(squared, (costs, costs), way), rel=1e-13)
+                assert repaired.proven(phi, (costs, costs), way) == pytest.approx(other.proven(phi, (costs, costs), way), rel=1e-13)
 
 
 @pytest.mark.parametrize("gamma", [1e-6, 1e-2])
@@ -449,8 +449,8 @@ def test_a_start_from_implicit_multipliers_and_no_pairs_at_all() -> None:
 # What sums are made of.
 
 
-@pytest.mark.parametrize("phi", [SQUARED_HINGE, huberised(0.25), huberised(2.0)], ids=["squared hinge", "narrow", "wide"])
-def test_a_smooth_loss_is_the_integral_of_its_derivative(phi: Smooth) -> None:
+@pytest.mark.parametrize("phi", [SQUARED_HINGE, huberised_hinge(0.25), huberised_hinge(2.0)], ids=["squared hinge", "narrow", "wide"])
+def test_a_smooth_loss_is_the_integral_of_its_derivative(phi: Loss) -> None:
     """The derivative is piecewise linear, and all of its kinks are among the points: trapezoids integrate it exactly."""
     u = np.arange(-4.0, 4.0, 0.125)
     slopes = phi.derivative(u)
@@ -458,8 +458,8 @@ def test_a_smooth_loss_is_the_integral_of_its_derivative(phi: Smooth) -> None:
     assert phi.value(u) == pytest.approx(integral, abs=1e-12)
 
 
-@pytest.mark.parametrize("phi", [SQUARED_HINGE, huberised(0.25), huberised(2.0)], ids=["squared hinge", "narrow", "wide"])
-def test_a_row_is_curved_where_its_derivative_rises_on_both_sides(phi: Smooth) -> None:
+@pytest.mark.parametrize("phi", [SQUARED_HINGE, huberised_hinge(0.25), huberised_hinge(2.0)], ids=["squared hinge", "narrow", "wide"])
+def test_a_row_is_curved_where_its_derivative_rises_on_both_sides(phi: Loss) -> None:
     """Not on a kink, neither row by row nor all at once."""
     u = np.arange(-4.0, 4.0, 0.125)
     rises = phi.derivative(u + 0.0625) - phi.derivative(u - 0.0625)
@@ -530,6 +530,6 @@ def test_what_underflows_in_many_queries_is_counted(u: float) -> None:
     """Every query has one pair of slack u at the smallest cost there is: their product is rounded by a quarter of it, or by half."""
     queries, smallest, slope = 200, 5e-324, 1 / 16
     rows = LabelledPairs(np.tile([0.0, 1.0], queries), np.repeat(np.arange(queries), 2))
-    alpha = PairMultipliers(rows.slacks(np.tile([u - 1.0, 0.0], queries), np.full(queries, smallest)), Smooth(slope, 0.0, np.inf))
+    alpha = PairMultipliers(rows.slacks(np.tile([u - 1.0, 0.0], queries), np.full(queries, smallest)), Loss("parabola", slope, 0.0, np.inf))
     exact = queries * Fraction(u) * Fraction(smallest) * Fraction(slope)
     assert Fraction(alpha.dual_bound(None, 1.0)) <= exact <= Fraction(alpha.dual_bound(None, -1.0))

@@ -114,9 +114,17 @@ def exact_primal(problem: MarginProblem, f: Vector, norm2: Fraction, b: Fraction
     """1/2 |f|^2 + C sum_r loss(t_r - (A f)_r - b s_r)."""
     A, t, s = exact_rows(problem)
     bias = b if problem.bias else Fraction(0)
-    u = [max(Fraction(0), t[r] - inner(A[r], f) - bias * s[r]) for r in range(len(A))]
-    powers = u if problem.loss == "hinge" else [v * v for v in u]
-    return norm2 / 2 + inner(exact_costs(problem), powers)
+    losses = [exact_loss(problem, t[r] - inner(A[r], f) - bias * s[r]) for r in range(len(A))]
+    return norm2 / 2 + inner(exact_costs(problem), losses)
+
+
+def exact_loss(problem: MarginProblem, u: Fraction) -> Fraction:
+    """loss(u), of the huberised hinge by its three pieces."""
+    if problem.delta is None:
+        v = max(Fraction(0), u)
+        return v if problem.loss == "hinge" else v * v
+    slope, z = Fraction(1 / (2 * problem.delta)), u + Fraction(problem.delta)
+    return Fraction(0) if z <= 0 else slope * z * z / 2 if slope * z <= 1 else z - 1 / (2 * slope)
 
 
 def exact_dual(problem: MarginProblem, alpha: Vector) -> tuple[Fraction, Fraction]:
@@ -125,9 +133,13 @@ def exact_dual(problem: MarginProblem, alpha: Vector) -> tuple[Fraction, Fractio
     beta = transposed(A, alpha, problem.m)
     norm2 = inner(beta, apply(gram(problem.kernel, problem.X), beta))
     ridge = Fraction(0)
+    gain = inner(t, alpha)
+    if problem.delta is not None:
+        twice_slope = 2 * Fraction(1 / (2 * problem.delta))
+        ridge = sum((a * a / (twice_slope * c) for a, c in zip(alpha, exact_costs(problem), strict=True) if a), Fraction(0))
+        gain += Fraction(problem.delta) * sum(alpha, Fraction(0))
     if problem.loss == "squared_hinge":
         ridge = sum((a * a / (4 * c) for a, c in zip(alpha, exact_costs(problem), strict=True) if a), Fraction(0))
-    gain = inner(t, alpha)
     return gain - norm2 / 2 - ridge, sum((abs(a * b) for a, b in zip(t, alpha, strict=True)), Fraction(0)) + norm2 / 2 + ridge
 
 

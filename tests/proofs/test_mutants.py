@@ -63,11 +63,11 @@ AT_LEAST, AT_LEAST_OF_A_SOLVER = 6, 5
 # cost; on these every mutant really has another optimum.
 
 
-def _classes(kernel: Kernel, seed: int, C: float = 0.4, loss: Loss = "hinge", bias: Bias = True) -> Problem:
+def _classes(kernel: Kernel, seed: int, C: float = 0.4, loss: Loss = "hinge", bias: Bias = True, delta: float | None = None) -> Problem:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(24, 3))
     y = np.where(X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.7 * rng.normal(size=24) > 0.9, 1.0, -1.0)
-    return classification(X, y, C, kernel, loss, bias)
+    return classification(X, y, C, kernel, loss, bias, delta=delta)
 
 
 def _separable_classes(kernel: Kernel, seed: int) -> Problem:
@@ -155,6 +155,7 @@ INSTANCES: dict[str, Callable[[Kernel, int], Problem]] = {
     "svm.hard": _separable_classes,
     "svm.soft": _classes,
     "svm.l2": partial(_classes, C=3.0, loss="squared_hinge"),
+    "svm.huberised_hinge": partial(_classes, C=3.0, loss="huberised_hinge", delta=0.5),
     "svm.nobias": partial(_classes, bias=False),
     "svm.nobias_hard": _classes_through_the_origin,
     "svm.nobias_l2": partial(_classes, C=3.0, loss="squared_hinge", bias=False),

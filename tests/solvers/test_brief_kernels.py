@@ -15,7 +15,7 @@ import pytest
 from equimargin.formulations.kernels import features
 from equimargin.formulations.numeric import dyadic
 from equimargin.formulations.numeric.jit import as_python, compiled_at_once
-from equimargin.formulations.rows import listed, losses, pair_sweeps, slacks
+from equimargin.formulations.rows import listed, loss, pair_sweeps, slacks
 from equimargin.solvers.dual import smo_problem, sweeps, working_set
 from equimargin.solvers.hard import face
 from equimargin.solvers.products import swept_rows, tiles
@@ -250,7 +250,7 @@ ROUNDED: dict[str, tuple[Any, Arguments]] = {
         lambda rng: (*rng.normal(size=(3, 40)), 0.3, 2.0, float(rng.choice([0.5, np.inf]))),
     ),
     "losses": (
-        losses._expand,
+        loss._expand,
         lambda rng: (
             *rng.normal(size=(3, 40)),
             2.0,

@@ -83,13 +83,15 @@ if TYPE_CHECKING:
 
 OptionalDataArgument = Annotated[str | None, *DataArgument.__metadata__]
 OF_ROWS = (
-    *("task", "levels", "loss", "kernel", "gamma", "degree", "coef0", "cost", "epsilon", "scale", "sample", "seed", "preferences"),
+    *("task", "levels", "loss", "kernel", "gamma", "degree", "coef0", "cost", "epsilon", "delta", "scale", "sample", "seed", "preferences"),
     *("per_query", "bias", "target", "query", "weight", "drop", "header", "sep", "decimal", "missing", "na", "categorical", "best"),
 )
 """The names of the options that user-defined families do not have.
 
 They are about rows of features and the problems made of them.
 """
+HUBERISED = "svm.huberised_hinge"
+"""The family that is compared only where it is named, because its loss has a width of its own."""
 BY_HAND = "by Ctrl-C or SIGTERM"
 """Cause of the end of a comparison that the user ended.
 
@@ -117,6 +119,10 @@ SolverOption = Annotated[
     typer.Option(metavar="PATTERN", help="Only these backends and solvers, * and ? allowed.", rich_help_panel=ANSWERS),
 ]
 LossOption = Annotated[LossName | None, named(LossName, "Loss of a slack: {}; by default both.", PROBLEM)]
+DeltaOption = Annotated[
+    float | None,
+    typer.Option(metavar="DELTA", help="Half the width of the parabola of svm.huberised_hinge; by default 0.5.", rich_help_panel=PROBLEM),
+]
 TolOption = Annotated[float, typer.Option(metavar="TOL", help="Relative accuracy that every solver is asked for.", rich_help_panel=ANSWERS)]
 AgreeTolOption = Annotated[
     float, typer.Option(metavar="TOL", help="Relative tolerance within which answers agree.", rich_help_panel=ANSWERS)
@@ -166,6 +172,7 @@ def compare(
     coef0: Coef0Option = None,
     cost: CostOption = 1.0,
     epsilon: EpsilonOption = 0.1,
+    delta: DeltaOption = None,
     tol: TolOption = 1e-8,
     agree_tol: AgreeTolOption = 1e-6,
     time_limit: TimeLimitOption = 60.0,
@@ -219,7 +226,7 @@ def compare(
                 rows = loaded(required(data), task, how, preferences, sample, seed, kernel, scale, levels)
                 variant = Variant(per_query, bias)
                 asked = {"loss": None if loss is None else loss.value, "C": cost, "epsilon": epsilon, "scale": scale}
-                asked |= {"sample": sample, "seed": seed, **variant.record()}
+                asked |= {"sample": sample, "seed": seed, **variant.record()} | ({} if delta is None else {"delta": delta})
                 rows = rows.scaled() if scale else rows
                 posed = at_rows(rows, kernel_of(kernel, gamma, degree, coef0, rows), family, variant, asked)
             if jobs != 1:
@@ -294,7 +301,7 @@ def at_rows(rows: Data, kernel: Kernel, wanted: list[str] | None, variant: Varia
     loss = None if asked["loss"] is None else LossName(asked["loss"])
     if rows.task == "ordinal":
         return _of_levels(rows, kernel, loss, wanted, asked)
-    problems = _problems(rows, kernel, asked["C"], loss, asked["epsilon"], wanted, variant)
+    problems = _problems(rows, kernel, asked, loss, wanted, variant)
     if problems[0].p == 0:
         typer.echo(NO_PAIRS)
         raise typer.Exit
@@ -438,12 +445,16 @@ def _followed(stream: Iterator[Comparison], screen: Screen) -> Comparison:
 
 
 def _problems(
-    data: Data, kernel: Kernel, C: float, loss: LossName | None, epsilon: float, wanted: list[str] | None, variant: Variant
+    data: Data, kernel: Kernel, asked: dict[str, Any], loss: LossName | None, wanted: list[str] | None, variant: Variant
 ) -> list[Problem]:
-    """The problems of all families of the data's task that have the variant, or of those of them that are wanted."""
+    """The problems of all families of the data's task that have the variant, or of those of them that are wanted.
+
+    The family of the huberised hinge is among them where its full name is.
+    """
     from equimargin.formulations.problem.choices import LOSSES
     from equimargin.formulations.problem.construct import problems_of
 
+    C, epsilon, delta = asked["C"], asked["epsilon"], asked.get("delta")
     losses: tuple[Loss, ...] = LOSSES if loss is None else (loss.value,)
     problems: list[Problem]
     if data.pairs is not None or variant.bias is BiasName.PENALIZED:
@@ -451,6 +462,11 @@ def _problems(
         problems = [margin_problem(data, kernel, C, epsilon, each, **variant.arguments()) for each in each_loss]
     else:
         problems = problems_of(data.task, data.X, data.y, C, kernel, losses, epsilon, data.qid, **data.weights, **variant.arguments())
+    if wanted is not None and HUBERISED in wanted and data.task == "classification" and loss is None:
+        own = {"delta": 0.5 if delta is None else delta, **variant.arguments()}
+        problems.append(margin_problem(data, kernel, C, epsilon, "huberised_hinge", **own))
+    elif delta is not None:
+        raise ValueError(f"--delta is of the huberised hinge: name that family, --family {HUBERISED}, or leave it out")
     if variant.bias is not None:
         problems = [problem for problem in problems if problem.bias == (variant.bias is BiasName.FREE)]
     if wanted is None:

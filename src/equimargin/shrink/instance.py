@@ -31,7 +31,7 @@ CONSTRUCTORS = (
     *("one_norm_classification", "one_norm_ranking", "ranking_vector_machine"),
 )
 """The functions of `equimargin.formulations` that make problems of rows of features."""
-OPTIONAL = ("sample_weight", "query_weight", "pair_weight", "qid", "kernel", "C", "epsilon", "loss", "bias")
+OPTIONAL = ("sample_weight", "query_weight", "pair_weight", "qid", "kernel", "C", "epsilon", "loss", "bias", "delta")
 """Arguments that may be left out, for what a constructor takes then."""
 DIGITS = (1, 2, 3, 4, 6)
 """Significant decimal digits to which numbers are rounded, the fewest first."""
@@ -210,7 +210,8 @@ def _of_rows(problem: MarginProblem | OneNormProblem) -> Instance:
         return Instance("regression", given)
     if isinstance(rows, Pairs):
         return Instance("ranking_from_pairs" if rows.query is None else "ranking", given)
-    return Instance("classification", given | {"bias": "penalized" if penalized else problem.bias})
+    delta = {} if problem.delta is None else {"delta": problem.delta}
+    return Instance("classification", given | delta | {"bias": "penalized" if penalized else problem.bias})
 
 
 def _weights(problem: MarginProblem) -> dict[str, Any]:

@@ -189,7 +189,7 @@ def test_repaired_multipliers_are_exactly_feasible(case: Any) -> None:
     repaired = fractions(problem.repaired(alpha))
     A, _, s = exact_rows(problem)
     assert all(a >= 0 for a in repaired)
-    if problem.loss == "hinge":
+    if problem.loss != "squared_hinge":
         assert all(np.isinf(c) or a <= Fraction(float(c)) for a, c in zip(repaired, problem.costs, strict=True))
     assert not problem.bias or inner(s, repaired) == 0
     assert fractions(problem.rows.rdot(problem.repaired(alpha))) == transposed(A, repaired, problem.m)
@@ -253,10 +253,10 @@ def total_loss(problem: MarginProblem, f: np.ndarray, b: Fraction) -> Fraction:
 @given(
     st.one_of(
         st.builds(
-            lambda data, C, loss: classification(data.X, data.y, C, loss=loss),
+            lambda data, C, loss: classification(data.X, data.y, C, loss=loss, delta=0.3 if loss == "huberised_hinge" else None),
             classification_data(),
             costs(),
-            st.sampled_from(["hinge", "squared_hinge"]),
+            st.sampled_from(["hinge", "squared_hinge", "huberised_hinge"]),
         ),
         st.builds(
             lambda data, C, loss: regression(data.X, data.y, C, data.epsilon, loss=loss),
@@ -268,7 +268,7 @@ def total_loss(problem: MarginProblem, f: np.ndarray, b: Fraction) -> Fraction:
     st.data(),
 )
 def test_the_best_bias_is_a_minimiser(problem: MarginProblem, data: st.DataObject) -> None:
-    """No breakpoint has a smaller loss; for the squared hinge no near point, either, which a convex function makes enough."""
+    """No breakpoint has a smaller loss; for smooth losses no near point, either, which a convex function makes enough."""
     f = np.array(data.draw(st.lists(numbers, min_size=problem.m, max_size=problem.m)))
     lower, upper = problem.best_bias(f)
     assert lower <= upper
@@ -276,10 +276,10 @@ def test_the_best_bias_is_a_minimiser(problem: MarginProblem, data: st.DataObjec
     breakpoints = [(t[r] - inner(A[r], fractions(f))) * s[r] for r in range(len(A))]
     spread = max(map(abs, breakpoints), default=Fraction(0)) + 1
     tries = list(breakpoints)
-    if problem.loss == "squared_hinge":
+    if problem.loss != "hinge":
         tries += [Fraction(lower) + sign * spread * Fraction(1, 10**k) for k in range(1, 7) for sign in (1, -1)]
     least = min(total_loss(problem, f, b) for b in tries)
-    unit = Fraction(problem.C) * len(breakpoints) * (spread if problem.loss == "hinge" else spread**2)
+    unit = Fraction(problem.C) * len(breakpoints) * (spread**2 if problem.loss == "squared_hinge" else spread)
     for b in (lower, (lower + upper) / 2, upper):
         assert total_loss(problem, f, Fraction(b)) <= least + unit * Fraction(1, 10**12)
 

@@ -21,7 +21,7 @@ from equimargin.formulations import MarginProblem, Point, classification, interv
 from equimargin.formulations.bounds.evaluate import Evaluation
 from equimargin.formulations.bounds.intervals import inner_interval
 from equimargin.formulations.numeric.arrays import Array
-from oracles.rationals import Vector, apply, exact_rows, fractions, inner
+from oracles.rationals import Vector, apply, exact_loss, exact_rows, fractions, inner
 
 NORM2 = Fraction(3, 8)
 """The squared norm |f|^2 of the functions, a float: it is known, because only errors of f are looked at."""
@@ -38,12 +38,12 @@ def upper_bounds(problem: MarginProblem, f: Array, error: Array, b: float) -> tu
 
 def total_loss(problem: MarginProblem, u: Vector) -> Fraction:
     """C sum_r loss(u_r), all costs being C."""
-    violated = [max(Fraction(0), v) for v in u]
-    return Fraction(problem.C) * sum((v * v if problem.squared else v for v in violated), Fraction(0))
+    return Fraction(problem.C) * sum((exact_loss(problem, v) for v in u), Fraction(0))
 
 
 LISTED: dict[str, Callable[[], MarginProblem]] = {
     "points": lambda: classification(np.ones((4, 1)), [1.0, -1.0, 1.0, -1.0], 0.5),
+    "points, huberised": lambda: classification(np.ones((4, 1)), [1.0, -1.0, 1.0, -1.0], 0.5, loss="huberised_hinge", delta=0.7),
     "tube": lambda: regression(np.ones((4, 1)), [0.3, -1.7, 2.9, 0.1], 2.0, 0.1, loss="squared_hinge"),
     "pairs": lambda: ranking_from_pairs(np.ones((4, 1)), [(0, 1), (1, 2), (2, 3), (0, 3)], 1.0),
     "pairs by labels": lambda: ranking(np.ones((4, 1)), [0, 1, 1, 2], C=4.0, loss="squared_hinge"),

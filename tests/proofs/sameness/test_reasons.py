@@ -56,7 +56,7 @@ def rebuilt(made: Any, X: Any, y: Any) -> Any:
     if made.family in ("svm.onenorm", "svm.nobias_onenorm"):
         return one_norm_classification(X, np.array([1.0, -1.0, 1.0]), C, linear(), made.bias)
     if made.family.startswith("svm"):
-        return classification(X, np.array([1.0, -1.0, 1.0]), C, linear(), made.loss, bias=made.bias)
+        return classification(X, np.array([1.0, -1.0, 1.0]), C, linear(), made.loss, bias=made.bias, delta=made.delta)
     if made.family.startswith("svr"):
         return regression(X, y, C, 0.25, linear(), made.loss)
     if made.family in ("rank.onenorm", "rvm"):

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 from equimargin.formulations.kernels.kernel import rbf, sigmoid
 from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking, regression
-from equimargin.formulations.rows.losses import huberised
+from equimargin.formulations.rows.loss import huberised_hinge
 from equimargin.solvers.newton import huber
 from equimargin.solvers.newton.start import Subsample
 from optima import CANCER, LABELS, SCALED, reached, same_optimum
@@ -84,7 +84,7 @@ def test_refusals() -> None:
 
 @given(st.floats(-10, 10), st.floats(1e-6, 10))
 def test_hubers_function_is_above_the_hinge_by_a_quarter_of_its_width_at_most(u: float, delta: float) -> None:
-    above = float(huberised(delta).value(np.array([u]))[0]) - max(u, 0.0)
+    above = float(huberised_hinge(delta).value(np.array([u]))[0]) - max(u, 0.0)
     assert -1e-12 <= above <= delta / 4 + 1e-12
 
 

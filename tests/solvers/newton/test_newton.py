@@ -18,7 +18,7 @@ from equimargin.formulations.problem.construct import classification, one_norm_r
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
-from equimargin.formulations.rows.losses import SQUARED_HINGE, huberised
+from equimargin.formulations.rows.loss import SQUARED_HINGE, huberised_hinge
 from equimargin.formulations.rows.pair_slacks import PairCurvature
 from equimargin.solvers import solve
 from equimargin.solvers.newton import hessian, newton
@@ -138,7 +138,7 @@ def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool, few: int
     assert rows.hess_vec(D, h) == pytest.approx(A.T @ (D * (A @ h)))
     assert rows.weight(D) == pytest.approx(np.sum(np.abs(A).T @ D))
     assert rows.invariant is bool((A @ np.ones(5) == 0).all())
-    for phi in (SQUARED_HINGE, huberised(0.7)):
+    for phi in (SQUARED_HINGE, huberised_hinge(0.7)):
         u, line, step = rows.slack(g), rows.slacks_by_row(g, c).along(h), 1e-6
         slacks = rows.slacks_by_row(g, c)
         seen = slacks.expanded(phi)

@@ -1,0 +1,191 @@
+"""Losses of a slack: the hinge, the squared hinge, and the huberised hinge, all of one form.
+
+    phi'(u) = min(slope (u + width)_+, top),        phi(u) = max over 0 <= a <= top of a (u + width) - a^2 / (2 slope)
+
+    hinge               (u)_+                                                slope inf, width 0, top 1
+    squared hinge       (u)_+^2                                              slope 2, width 0, top inf
+    huberised hinge     0, (u + delta)^2 / (4 delta), u                      slope 1 / (2 delta), width delta, top 1
+
+The three pieces of the huberised hinge hold on u <= -delta, |u| < delta and u >= delta. It is never below the hinge, and never more than
+delta / 4 above it. By the maximum above c phi has the conjugate alpha^2 / (2 slope c) - width alpha on 0 <= alpha <= c top.
+
+Sources: S. Rosset, J. Zhu, Piecewise linear regularized solution paths, Annals of Statistics 35 (2007), section 4; O. Chapelle, Training a
+support vector machine in the primal, Neural Computation 19 (2007), section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.jit import brief, fast
+from equimargin.formulations.numeric.rounding import added, product, quotient
+from equimargin.formulations.numeric.vector_loops import larger, smaller
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A convex loss of a slack: 0, then a parabola, then a line. One of the last two may be missing.
+
+    The bounds of the multipliers, the conjugate, the sums of a smooth loss, the bounds on rounding and the cvxpy expression
+    (`Symbols.phi`) follow from the three numbers. Other losses need more than a new record: the logistic and the exponential loss have
+    no rational optimum, an insensitive loss is two rows of a hinge, and the ramp loss is not convex.
+
+    Parameters
+    ----------
+    name : str
+        Name in ids, files and messages.
+    slope : float
+        Second derivative on the parabola; inf where there is none.
+    width : float or ndarray of shape (p,)
+        The loss is 0 up to u = -width, in the units of u. A solver may give every row a width.
+    top : float
+        Derivative on the line; inf where there is none.
+    """
+
+    name: str
+    slope: float
+    width: float | Array
+    top: float
+
+    @property
+    def shifts(self) -> bool:
+        """True if the width is not 0 everywhere."""
+        return isinstance(self.width, np.ndarray) or self.width != 0.0
+
+    @property
+    def is_bounded(self) -> bool:
+        """True if the loss ends in a line, so that multipliers are bounded."""
+        return self.top < np.inf
+
+    @property
+    def is_smooth(self) -> bool:
+        """True if the loss has a derivative everywhere."""
+        return self.slope < np.inf
+
+    def shifted(self, u: Array) -> Array:
+        """Return u + width."""
+        return np.asarray(u + self.width) if self.shifts else u
+
+    def value(self, u: Array) -> Array:
+        """Return phi(u)."""
+        z = np.maximum(self.shifted(u), 0.0)
+        if not self.is_smooth:
+            return np.asarray(_times(self.top, z))
+        bend = np.minimum(z, self.top / self.slope)
+        return np.asarray(self.slope * bend * (z - bend / 2))
+
+    def weighed(self, u: Array, c: Array) -> Array:
+        """Return c phi(u), (p,), for slacks u (p,) and costs c (p,); inf where a row of infinite cost is violated."""
+        z = np.maximum(self.shifted(u), 0.0)
+        cost = np.zeros(len(z))
+        np.multiply(c, z, out=cost, where=z > 0)  # c u first: u^2 underflows where c u^2 does not
+        if not self.is_smooth:
+            return np.asarray(_times(self.top, cost))
+        if not self.is_bounded:
+            return np.asarray(_times(self.slope / 2, cost * z))
+        bend = np.minimum(z, self.top / self.slope)
+        return np.asarray(self.slope * bend * (cost - c * bend / 2))
+
+    def bound(self, u: Array, c: Array, way: float) -> Array:
+        """Return c phi(u), (p,), from above for way = 1, from below for way = -1, of slacks u and costs c that are rounded so, too.
+
+        phi(u) is the smallest slope s^2 / 2 + top v over u + width <= s + v, s >= 0, v >= 0. Any such s bounds it from above, and any
+        0 <= a <= top from below. Those at which phi is reached are taken as floats near enough.
+        """
+        z = np.maximum(added(u, self.width, way) if self.shifts else u, 0.0)
+        if not self.is_smooth:
+            return np.asarray(_product(self.top, product(c, z, way), way))
+        if not self.is_bounded:
+            return np.asarray(_product(self.slope / 2, product(product(c, z, way), z, way), way))
+        if way > 0:
+            s = np.minimum(z, self.top / self.slope)
+            parabola = product(self.slope / 2, product(product(c, s, way), s, way), way)
+            line = _product(self.top, product(c, np.maximum(added(z, -s, way), 0.0), way), way)
+            return np.asarray(added(parabola, np.where(s < z, line, 0.0), way))
+        a = np.minimum(self.slope * z, self.top)
+        height = np.maximum(added(z, -quotient(a, 2 * self.slope, 1), way), 0.0)
+        return np.asarray(product(product(c, a, way), height, way))
+
+    def box(self, c: Array) -> Array:
+        """Return the upper bounds of multipliers, (p,), for costs c (p,): at most c top, and 0 where a row costs nothing."""
+        if not self.is_bounded:
+            return np.where(c > 0, np.inf, 0.0)
+        return np.asarray(_product(self.top, c, -1))
+
+    def expanded(self, u: Array, c: Array) -> tuple[float, float, float, Array, Array]:
+        """Return sum_r c_r phi(u_r) with its conjugate, its derivatives and the hinge, in one pass, for a smooth loss.
+
+        Parameters
+        ----------
+        u : (p,) slacks.  c : (p,) costs.
+
+        Returns
+        -------
+        value : sum_r c_r phi(u_r).  conjugate : sum_r c_r phi*(alpha_r / c_r).  hinge : sum_r c_r (u_r)_+.
+        alpha : (p,) c_r phi'(u_r).  D : (p,) c_r where phi'' is `slope`, 0 elsewhere.
+        """
+        alpha, D = np.empty_like(u), np.empty_like(u)
+        value, gain, hinge = _expand(u, self.shifted(u), c, self.slope, self.top, alpha, D)
+        return value, gain - value, hinge, alpha, D
+
+    def derivative(self, u: Array) -> Array:
+        """Return phi'(u) of a smooth loss: the multiplier of a row over its cost."""
+        return np.asarray(np.clip(self.slope * (u + self.width), 0.0, self.top))
+
+    def curved(self, u: Array) -> NDArray[np.bool_]:
+        """Return True where phi'' is `slope`; it is 0 elsewhere."""
+        v = self.slope * (u + self.width)
+        return np.asarray((v > 0.0) & (v < self.top))
+
+
+def _times(factor: float, x: Array) -> Array:
+    """Return factor x, without a pass over x where the factor is 1."""
+    return x if factor == 1.0 else factor * x
+
+
+def _product(factor: float, x: Array, way: float) -> Array:
+    """Return factor x rounded one way, and x itself where the factor is 1."""
+    return x if factor == 1.0 else np.asarray(product(factor, x, way))
+
+
+HINGE = Loss("hinge", np.inf, 0.0, 1.0)
+"""The hinge (u)_+."""
+SQUARED_HINGE = Loss("squared_hinge", 2.0, 0.0, np.inf)
+"""The squared hinge (u)_+^2."""
+LOSS_OF_NAME: Mapping[str, Loss] = {loss.name: loss for loss in (HINGE, SQUARED_HINGE)}
+"""The losses without a parameter, by their names."""
+
+
+def huberised_hinge(delta: float) -> Loss:
+    """Return the hinge smoothed where |u| < delta.
+
+    The loss is that of the float nearest to 1 / (2 delta), which is exact where delta is a power of two.
+
+    Parameters
+    ----------
+    delta : float
+        Half the width of the parabola, above 0, in the units of u.
+    """
+    return Loss("huberised_hinge", 1 / (2 * delta), delta, 1.0)
+
+
+@brief
+@fast
+def _expand(u: Array, v: Array, c: Array, slope: float, top: float, alpha: Array, D: Array) -> tuple[float, float, float]:
+    """Fill alpha and D, v being u + width; sum_r c_r phi(u_r), alpha'u and sum_r c_r (u_r)_+."""
+    product, square, shifted, hinge = 0.0, 0.0, 0.0, 0.0
+    for r in range(v.size):
+        z = slope * v[r]
+        D[r] = c[r] if (z > 0.0) & (z < top) else 0.0
+        z = smaller(larger(z, 0.0), top)
+        alpha[r] = c[r] * z
+        product += alpha[r] * u[r]
+        shifted += alpha[r] * v[r]
+        square += alpha[r] * z
+        hinge += c[r] * larger(u[r], 0.0)
+    return shifted - square / (2.0 * slope), product, hinge
