@@ -1192,9 +1192,9 @@ FAULTS = (
     ),
     Fault(
         "solvers of a family take all data",
-        "proofs/program/family.py",
-        "self._refusal(problem) or refusal(problem.data)",
-        "self._refusal(problem)",
+        "solvers/requirements.py",
+        "said = unmet or kept(self.also)(problem)",
+        "said = unmet",
         ("brought",),
     ),
     Fault(
@@ -1452,14 +1452,14 @@ FAULTS = (
     ),
     Fault(
         "a point that is moved as far as it takes",
-        "proofs/program/solution.py",
-        "if found.moved > max(LEAST_MOVE, accuracy):",
-        "if found.moved > np.inf:",
+        "proofs/program/worth.py",
+        "if found.moved > max(LEAST_MOVE, solution.accuracy):",
+        "if found.moved > float('inf'):",
         ("brought",),
     ),
     Fault(
         "data shared with whoever gave them",
-        "proofs/program/problem.py",
+        "formulations/program_problem.py",
         "self._family, self._data, self.module = family, deepcopy(data), module",
         "self._family, self._data, self.module = family, data, module",
         ("brought",),
@@ -1494,7 +1494,7 @@ FAULTS = (
     ),
     Fault(
         "data that one function changes for all",
-        "proofs/program/problem.py",
+        "formulations/program_problem.py",
         "return deepcopy(self._data)",
         "return self._data",
         ("brought",),

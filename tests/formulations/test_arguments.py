@@ -89,6 +89,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
         {1: 2},
     ),
     "C": (*NUMBERS_WANTED, Decimal("sNaN"), Decimal("NaN"), 0, -1.0, np.nan, Fraction(-1, 2)),
+    "delta": (0.5, *(value for value in NUMBERS_WANTED if value is not None)),
     "epsilon": (*NUMBERS_WANTED, np.inf, -1.0),
     "kernel": ("rbf", rbf, type(linear()), lambda x, z: x @ z, 1.0, X),
     "loss": ("l2", None, True, 1, ["hinge"], np.array(["hinge", "hinge"])),
