@@ -21,7 +21,7 @@ from equimargin.formulations.kernels.features import explicit, new_points
 from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.formulations.problem.point import CanonicalPoint, Point
+from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, Point
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Signed
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 from equimargin.solvers.problem_file import packed, read, unpacked, write
@@ -214,16 +214,17 @@ class Solution(AnySolution):
         return None if Z is None else Z.rdot(self._coefficients)
 
     @cached_property
-    def bias_interval(self) -> tuple[float, float]:
-        """All b that are best for the point's f, in the project's sign f(x) + b."""
+    def bias_interval(self) -> tuple[AnyBias, AnyBias]:
+        """All b that are best for the point's f, in the project's sign f(x) + b: (T,) each of T > 1 thresholds."""
         return self.problem.best_bias(self._f)
 
     @property
-    def bias(self) -> float:
-        """The point's b, or the middle of `bias_interval`."""
+    def bias(self) -> AnyBias:
+        """The point's b, or the middle of `bias_interval`; (T,) of T > 1 thresholds."""
         if self._function.b is not None:
             return self._function.b
-        return sum(self.bias_interval) / 2
+        lower, upper = self.bias_interval
+        return (lower + upper) / 2
 
     def decision_function(self, X: Any) -> Array:
         """f(x) + b.
@@ -243,8 +244,8 @@ class Solution(AnySolution):
         points = new_points(X, self.problem.X, self.problem.feature_names)
         Z = explicit(self.problem.kernel, points)
         if self.w is not None and Z is not None:
-            return Z @ self.w + self.bias
-        return self.problem.kernel.block(points, self.problem.X) @ self._coefficients + self.bias
+            return np.asarray(Z @ self.w + self.bias)
+        return np.asarray(self.problem.kernel.block(points, self.problem.X) @ self._coefficients + self.bias)
 
     def predict(self, X: Any) -> Array:
         """The labels -1 and +1 of a classification, +1 where f(x) + b = 0; the decision values of a regression or a ranking.

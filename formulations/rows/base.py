@@ -1,10 +1,10 @@
 """The interface of the rows of a margin problem: the operator A, groups of equal cost, sums of losses, and multipliers.
 
-    u_r = t_r - (A f)_r - b s_r                                                              the slack that row r needs at (f, b)
+    u_r = t_r - (A f)_r - (S b)_r                                                            the slack that row r needs at (f, b)
     L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [ - sum_r alpha_r^2 / (4 c_r): squared hinge ]    the dual value of multipliers
 
-Classification, epsilon-SVR and ranking differ only in A, t and s. All of them have s = A 1, so that a bias b is a constant that is added
-to f. With a smooth loss phi and g = f + b, an optimiser needs three things of the rows (`slacks.py`):
+Classification, epsilon-SVR, ranking and ordinal regression differ only in A, t and S. With one threshold S is s = A 1, so that a bias b is
+a constant that is added to f. With a smooth loss phi and g = f + b, an optimiser needs three things of the rows (`slacks.py`):
 
     sum_r c_r phi(u_r),    its gradient -A' alpha in g,  alpha_r = c_r phi'(u_r),    and its Hessian A' D A,  D_rr = c_r phi''(u_r).
 """
@@ -21,18 +21,29 @@ from numpy.typing import ArrayLike
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array, Index
-from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.numeric.dyadic import on_grid, on_grid_by_threshold
 from equimargin.formulations.numeric.rounding import product, quotient, total
 from equimargin.formulations.rows.slacks import Curvature, RowSlacks, Slacks
 
 
 class Operator(ABC):
-    """A (p, m), its targets t (p,) and its bias signs s (p,) in {-1, 0, +1}."""
+    """A (p, m), its targets t (p,) and its bias signs s (p,) in {-1, 0, +1}.
+
+    Each row has one threshold at most. S (p, T) is therefore kept as s and k: s_r is in the column k_r.
+    """
 
     m: int
     p: int
     t: Array
     s: Array
+    T: int = 1
+    """Number of thresholds, where there is a bias at all."""
+    k: Index | None = None
+    """(p,) the threshold of each row; None where all rows have the only one."""
+
+    def offset(self, b: Any) -> Array:
+        """S b, (p,), for a bias b, or thresholds b (T,) where there are more than one."""
+        return np.asarray((b if self.k is None else b[self.k]) * self.s)
 
     @abstractmethod
     def dot(self, f: Array) -> Array:
@@ -184,7 +195,7 @@ class Multipliers(ABC):
 
     @abstractmethod
     def feasible(self, rows: GroupedRows, squared: bool, costs: Array, biased: bool) -> Array | Multipliers:
-        """Multipliers close to these with 0 <= alpha <= c for the hinge, alpha >= 0 for the squared hinge, and s'alpha = 0 if `biased`.
+        """Multipliers close to these with 0 <= alpha <= c for the hinge, alpha >= 0 for the squared hinge, and S'alpha = 0 if `biased`.
 
         The multiplier of a row that costs nothing is 0. For the multipliers returned, A'alpha is exact in float64, or `pull_error` bounds
         its error.
@@ -232,6 +243,8 @@ class RowMultipliers(Multipliers):
     def feasible(self, rows: GroupedRows, squared: bool, costs: Array, biased: bool) -> Array:
         ends = rows.spread(costs)
         box = np.where(ends > 0, np.inf, 0.0) if squared else ends
+        if biased and rows.k is not None:
+            return on_grid_by_threshold(self.alpha, box, rows.s, rows.k, rows.T)
         return on_grid(self.alpha, box, rows.s if biased else np.zeros(rows.p))
 
     def proven(self, squared: bool, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
@@ -284,11 +297,11 @@ class Rows(GroupedRows):
                 return value
         return 1.0
 
-    def total_loss(self, squared: bool, costs: Array, f: Array, b: float, signed: bool) -> float:
+    def total_loss(self, squared: bool, costs: Array, f: Array, b: Any, signed: bool) -> float:
         """sum_r c_r loss(u_r) at f (m,) and b, which counts where `signed`; costs (groups,); inf where a hard row is violated."""
         u = self.t - self.dot(f)
         if signed:
-            u -= b * self.s
+            u -= self.offset(b)
         return float(weighed(self.spread(costs), u, squared).sum())
 
     def slack(self, g: Array) -> Array:
