@@ -199,6 +199,8 @@ def state(problem: Problem) -> dict[str, Any]:
     ValueError : a kernel that is not positive semidefinite or has no name in the schema, a problem too large to be written.
     """
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
+    if isinstance(problem, MarginProblem) and problem.T > 1:
+        raise ValueError(f"certificates of this schema have one bias, and the problem has {problem.T} thresholds; certify a formulation of it")
     if not (problem.convex and kernel.positive_semidefinite):
         raise ValueError(f"the {kernel.name} kernel is not positive semidefinite: no optimum is certified with it")
     if kernel.name not in checker.PARAMETERS:

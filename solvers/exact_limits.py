@@ -6,6 +6,7 @@ A float is a rational number, and so are sums and products of floats. The expone
 from __future__ import annotations
 
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
+from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import Pairs
@@ -25,6 +26,8 @@ def rational_kernel(kernel: Kernel) -> bool:
 
 def refusal(problem: Problem) -> Refusal | None:
     """Why this problem has no exact optimum here, or None."""
+    if isinstance(problem, MarginProblem) and problem.T > 1:
+        return Refusal(f"there are {problem.T} thresholds, and this method knows one bias; `proven_optimum` takes every formulation")
     if not rational_kernel(problem.kernel):
         return Refusal(f"the {problem.kernel.name} kernel has no rational values: give its float Gram matrix (`given_gram`)")
     if problem.m > EXACT_POINTS:
