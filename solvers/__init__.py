@@ -10,8 +10,8 @@ if __name__ != "equimargin.solvers":  # a second copy of every class would exist
     raise ImportError("use: from equimargin.solvers import ...")
 
 from equimargin.formulations.refusal import Refusal
-from equimargin.solvers.needs import Needs
 from equimargin.solvers.registry import SOLVERS, Solver, solve, solver
+from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
 from equimargin.solvers.trace import Check, Trace
 
@@ -67,10 +67,10 @@ __all__ = [
     "LeftOut",
     "Limits",
     "Mistakes",
-    "Needs",
     "OneNormPath",
     "Refusal",
     "RegularizationPath",
+    "Requirements",
     "Solution",
     "Solver",
     "Status",

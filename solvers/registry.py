@@ -2,7 +2,7 @@
 
 A solver is a function of a problem, limits and a start, under `@solver`:
 
-    @solver("mine", algorithm="...", families=("svm.soft",), needs=Needs(MarginProblem, convex=True))
+    @solver("mine", algorithm="...", families=("svm.soft",), requires=Requirements(MarginProblem, losses=("hinge",)))
     def mine(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution: ...
 
 It may leave the start, or the limits too, out of its parameters. In place of a Solution
@@ -36,7 +36,7 @@ from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.solvers.exact_limits import refusal as exact_refusal
-from equimargin.solvers.needs import Needs, P
+from equimargin.solvers.requirements import P, Requirements
 from equimargin.solvers.solution import (
     AnySolution,
     Callback,
@@ -93,14 +93,14 @@ def _beginnings(families: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Entry(Generic[P]):
+class RegisteredSolver(Generic[P]):
     """A solving function as it is entered among the solvers; its attributes are the parameters of `solver`."""
 
     name: str
     function: Callable[..., Any]
     algorithm: str
     families: tuple[str, ...]
-    needs: Needs[P]
+    requires: Requirements[P]
     reference: bool
     first: Callable[[P], bool]
     kernel: Callable[..., Any] | None = None
@@ -122,7 +122,7 @@ class Entry(Generic[P]):
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
         """What the problem lacks for the solver, or None."""
-        return self.needs.refusal(problem)
+        return self.requires.refusal(problem)
 
     @cached_property
     def _arguments(self) -> int:
@@ -135,7 +135,7 @@ class Entry(Generic[P]):
         """True if "auto" asks this solver before others; False where the function `first` fails."""
         try:
             with kept_from_quitting():
-                return isinstance(problem, self.needs.shape) and bool(self.first(problem))
+                return isinstance(problem, self.requires.shape) and bool(self.first(problem))
         except Exception:  # a function of the user's may fail in any way
             return False
 
@@ -156,7 +156,7 @@ class Entry(Generic[P]):
         """
         import scipy.linalg  # noqa: F401  # before the solver's clock starts, and not with this module, which it would slow down
 
-        if not isinstance(problem, self.needs.shape):
+        if not isinstance(problem, self.requires.shape):
             raise ValueError(f"{self.name} does not take this {problem.family} problem: {self.refusal(problem)}")
         started = time.perf_counter()
         answer = self.function(*(problem, limits, warm_start)[: self._arguments])
@@ -166,7 +166,7 @@ class Entry(Generic[P]):
         return finished(problem, self.name, answer, limits, time.perf_counter() - started)
 
 
-class Solvers(Mapping[str, Entry[Any]]):
+class Solvers(Mapping[str, RegisteredSolver[Any]]):
     """Solvers by name, in the order in which "auto" asks them: those of `modules` first, then others as they are entered.
 
     Parameters
@@ -176,14 +176,14 @@ class Solvers(Mapping[str, Entry[Any]]):
     """
 
     def __init__(self, modules: Mapping[str, str]) -> None:
-        self._known: dict[str, Entry[Any] | str] = dict(modules)
+        self._known: dict[str, RegisteredSolver[Any] | str] = dict(modules)
 
-    def __getitem__(self, name: str) -> Entry[Any]:
+    def __getitem__(self, name: str) -> RegisteredSolver[Any]:
         known = self._known[name]
         if isinstance(known, str):
             import_module(known)
             known = self._known[name]
-        assert isinstance(known, Entry)
+        assert isinstance(known, RegisteredSolver)
         return known
 
     def __iter__(self) -> Iterator[str]:
@@ -198,7 +198,7 @@ class Solvers(Mapping[str, Entry[Any]]):
     def __delitem__(self, name: str) -> None:
         del self._known[name]
 
-    def enter(self, entry: Entry[Any]) -> None:
+    def enter(self, entry: RegisteredSolver[Any]) -> None:
         """Add a solver. One whose module is loaded again, or that is defined again in a notebook, takes the place of itself.
 
         Raises
@@ -237,7 +237,7 @@ def solver(
     *,
     algorithm: str,
     families: Sequence[str],
-    needs: Needs[P],
+    requires: Requirements[P],
     reference: bool = False,
     first: Callable[[P], bool] = lambda problem: False,
     kernel: Callable[..., Any] | None = None,
@@ -250,8 +250,8 @@ def solver(
     name : of no other solver.  algorithm : its method, in a clause.
     families : the families that it is for, whose problems `compare` puts it to; "svr"
         names all families of that kind.
-    needs : what it needs of a problem, its shape above all: the function gets problems
-        of that class, and none that the needs refuse.
+    requires : what it requires of a problem, its shape above all: the function gets problems
+        of that class, and none that the requirements refuse.
     reference : whether it is there to be compared with, so that "auto" never chooses it.
     first : for which problems of its shape "auto" asks it before the others.
     kernel : the compiled function that only this solver uses, where it takes seconds to compile.
@@ -260,16 +260,17 @@ def solver(
 
     Raises
     ------
-    ValueError : a name that is registered already, families that are no names, needs
-        that are no `Needs`.
+    ValueError : a name that is registered already, families that are no names,
+        `requires` that is no `Requirements`.
     """
     if isinstance(families, str) or not all(isinstance(family, str) for family in families):
         raise ValueError(f"{name}: families must be names of families, such as ('svm.soft',), not {shown(families)}")
-    if not isinstance(needs, Needs):
-        raise ValueError(f"{name}: needs must be what the solver needs of a problem, such as Needs(MarginProblem), not {shown(needs)}")
+    if not isinstance(requires, Requirements):
+        known = "the solver's requirements, such as Requirements(MarginProblem, losses=('hinge',))"
+        raise ValueError(f"{name}: requires must be {known}, not {shown(requires)}")
 
     def enter(function: Run) -> Run:
-        SOLVERS.enter(Entry(name, function, algorithm, tuple(families), needs, reference, first, kernel, library))
+        SOLVERS.enter(RegisteredSolver(name, function, algorithm, tuple(families), requires, reference, first, kernel, library))
         return function
 
     return enter
@@ -359,7 +360,7 @@ def _is_stuck(found: Solution, limits: Limits) -> bool:
     return ended or found.status in (Status.NUMERICAL_FAILURE, Status.FINISHED)
 
 
-def _automatic(problem: AnyProblem) -> Iterator[Entry[Any]]:
+def _automatic(problem: AnyProblem) -> Iterator[RegisteredSolver[Any]]:
     """Yield the solvers that do not refuse a problem, at least one, in the order of "auto".
 
     Those for its family come first, among them those that ask to go first. A solver for
@@ -384,7 +385,7 @@ def _automatic(problem: AnyProblem) -> Iterator[Entry[Any]]:
         raise ValueError(f"auto finds no solver for this {problem.family} problem ({why}); {_advice(problem)}")
 
 
-def _of_family(problem: AnyProblem) -> list[Entry[Any]]:
+def _of_family(problem: AnyProblem) -> list[RegisteredSolver[Any]]:
     """The solvers for a problem's family."""
     return [solver for solver in SOLVERS.values() if solver.takes(problem.family)]
 

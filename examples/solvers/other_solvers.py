@@ -14,13 +14,18 @@ from sklearn.svm import SVC
 from equimargin import compare
 from equimargin.adapters import from_estimator, libsvm
 from equimargin.formulations import MarginProblem, classification
-from equimargin.solvers import SOLVERS, Limits, Needs, solver
+from equimargin.solvers import SOLVERS, Limits, Requirements, solver
 
 STEPS = 20_000
 """Steps of the descent: its error falls as one over their number."""
 
 
-@solver("descent", algorithm="subgradient descent on w", families=("svm.nobias",), needs=Needs(MarginProblem, linear=True))
+@solver(
+    "descent",
+    algorithm="subgradient descent on w",
+    families=("svm.nobias",),
+    requires=Requirements(MarginProblem, losses=("hinge",), linear=True),
+)
 def descent(problem: MarginProblem, limits: Limits) -> np.ndarray:
     """w of min 1/2 |w|^2 + C sum_i (1 - y_i w.x_i)_+, by steps of length 1/k against a subgradient."""
     X, y, C = problem.X, problem.rows.y, problem.costs

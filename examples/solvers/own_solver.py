@@ -14,7 +14,7 @@ What is wrong (try Q_rr / 2, or leave out the cut) ends in a sentence that says 
 import numpy as np
 
 from equimargin.formulations import MarginProblem, Point
-from equimargin.solvers import Limits, Needs, Solution, solver
+from equimargin.solvers import Limits, Requirements, Solution, solver
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.testing import check_solver
 
@@ -26,9 +26,10 @@ SMALLEST_CURVATURE = 1e-300
     "ascent",
     algorithm="dual coordinate ascent, one row after the other",
     families=("svm.nobias",),
-    needs=Needs(
+    requires=Requirements(
         MarginProblem,
-        no_squared_hinge="has no box in its dual",
+        losses=("hinge",),
+        why={"squared_hinge": "has no box in its dual"},
         no_bias="so that multipliers cannot move one by one",
         no_hard_rows="whose multipliers have no bound",
         single_entries=True,

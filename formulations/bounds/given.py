@@ -73,7 +73,7 @@ def _parts(problem: Problem, given: Any) -> dict[str, Any]:
     known = [*problem.parts, "f"] if quadratic else list(problem.parts)
     if quadratic and "w" in given and "w" not in known:
         other = "{'beta': beta}, its coefficients, {'f': f}, its values at the points, or {'alpha': alpha}, the multipliers"
-        refuse = "a solver for linear kernels alone says so by Needs(..., linear=True)"
+        refuse = "a solver for linear kernels alone says so by Requirements(..., linear=True)"
         raise ValueError(f"an array is read as w, and the {problem.kernel.name} kernel has no w: hand in {other}; {refuse}")
     functions = [name for name in ("w", "beta", "f") if name in parts]
     if len(functions) > 1:

@@ -29,8 +29,8 @@ from equimargin.formulations.source import Source
 from equimargin.formulations.user_functions import kept
 from equimargin.proofs.families.problem import OwnProblem
 from equimargin.proofs.families.solution import OwnSolution, solved
-from equimargin.solvers.needs import Needs
-from equimargin.solvers.registry import SOLVERS, Entry
+from equimargin.solvers.registry import SOLVERS, RegisteredSolver
+from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -139,13 +139,13 @@ class OwnFamily(Family[OwnProblem]):
 
             _dressed(run, function)
             said = algorithm or cleandoc(function.__doc__ or "").partition("\n")[0]
-            needs = Needs(OwnProblem, also=lambda problem: self._refusal(problem) or refusal(problem.data))
-            entry = Entry(
+            requires = Requirements(OwnProblem, also=lambda problem: self._refusal(problem) or refusal(problem.data))
+            entry = RegisteredSolver(
                 f"{self.id}.{name}",
                 run,
                 said,
                 (self.id,),
-                needs,
+                requires,
                 reference,
                 lambda problem: False,
                 library=library,

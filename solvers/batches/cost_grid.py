@@ -44,7 +44,7 @@ def solve_grid(
     ------
     ValueError : a problem that SMO does not take, a cost that is not positive and finite, hard rows, parts of another number of points.
     """
-    refusal = smo.NEEDS.refusal(problem)
+    refusal = smo.REQUIREMENTS.refusal(problem)
     if refusal is not None:
         raise ValueError(f"solve_grid does not take this {problem.family} problem: {refusal}")
     if problem.hard.any():

@@ -41,11 +41,11 @@ from equimargin.solvers.dual.sweeps import (
     thresholds,
     together,
 )
-from equimargin.solvers.needs import Needs
 from equimargin.solvers.products.row_access import stored_entries, stored_rows
 from equimargin.solvers.products.swept_rows import StoredRows, stored_array, swept_rows
 from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers
 from equimargin.solvers.registry import solver
+from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, relative_gap
 from equimargin.solvers.threads import one_thread
 
@@ -62,8 +62,9 @@ SWEEP_SPEED = 10
 """Multiplications of a sweep in the time of one that a factorisation's worth is measured in; a face's matrix is paid by the same."""
 
 
-NEEDS = Needs(
+REQUIREMENTS = Requirements(
     MarginProblem,
+    losses=("hinge", "squared_hinge"),
     no_bias="so that single rows cannot move",
     no_hard_rows="on which single rows converge too slowly",
     convex=True,
@@ -77,7 +78,7 @@ NEEDS = Needs(
     "coordinate_descent",
     algorithm="dual coordinate descent: any rows without a bias",
     families=("svm.nobias", "svm.nobias_l2", "rank.l1", "rank.l2"),
-    needs=NEEDS,
+    requires=REQUIREMENTS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Repeat until the gap is small enough: sweep, compute the gap, apply Newton's method to the free rows, compute the gap."""
@@ -94,7 +95,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
 
 def after_sweeps(problem: MarginProblem, sweeps: int, progress: Progress) -> Array:
-    """The multipliers (p,) after some sweeps over all rows from 0, of a problem that meets NEEDS."""
+    """The multipliers (p,) after some sweeps over all rows from 0, of a problem that meets REQUIREMENTS."""
     dual, spent = Dual.of(problem), Spent()
     at = Iterate(np.zeros(problem.p), np.zeros(problem.m if problem.explicit is None else problem.explicit.q))
     order, low, high = dual.movable.copy(), -np.inf, np.inf
@@ -123,7 +124,7 @@ class Dual:
 
     @classmethod
     def of(cls, problem: MarginProblem) -> Dual:
-        """The dual of a problem that meets NEEDS."""
+        """The dual of a problem that meets REQUIREMENTS."""
         A, Z, box, t = problem.rows.matrix, problem.explicit, problem.box, problem.rows.t
         ridge = np.zeros(problem.p)
         if problem.loss == "squared_hinge":

@@ -27,9 +27,9 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.slacks import Slacks
 from equimargin.solvers.dual.qp_on_simplex import maximum
-from equimargin.solvers.needs import Needs
 from equimargin.solvers.progress import Progress, started
 from equimargin.solvers.registry import solver
+from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution
 
 ROUND_LIMIT = 5000
@@ -42,9 +42,10 @@ LOWER_BOUND_NOISE = 1e-14
 """Relative rise of the lower bound up to which it is rounding, and no progress."""
 
 
-NEEDS = Needs(
+REQUIREMENTS = Requirements(
     MarginProblem,
-    no_squared_hinge="is not what one slack for all rows stands for",
+    losses=("hinge",),
+    why={"squared_hinge": "is not what one slack for all rows stands for"},
     no_bias="which is free, and not part of the norm",
     no_hard_rows="which no slack is to share",
     convex=True,
@@ -65,7 +66,7 @@ class Round(NamedTuple):
     gap: float
 
 
-@solver("cutting_plane", algorithm="cutting planes for the 1-slack form, for the hinge", families=("rank.l1",), needs=NEEDS)
+@solver("cutting_plane", algorithm="cutting planes for the 1-slack form, for the hinge", families=("rank.l1",), requires=REQUIREMENTS)
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Add one constraint a round, until the gap is small enough."""
     progress = Progress("cutting_plane", problem, limits, limits.max_iter or ROUND_LIMIT)

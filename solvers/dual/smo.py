@@ -30,9 +30,9 @@ from equimargin.formulations.problem.point import Point
 from equimargin.solvers.dual.newton_on_face import SMALL_FACE, climb, worth
 from equimargin.solvers.dual.smo_problem import Index, Look, PointProblem, Units
 from equimargin.solvers.dual.working_set import WorkingSet, pair_steps
-from equimargin.solvers.needs import Needs
 from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers, risen
 from equimargin.solvers.registry import solver
+from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
 from equimargin.solvers.threads import one_thread
 
@@ -85,14 +85,19 @@ HARD_OPTIMUM_LIMIT = 1e16
 """Optimum of hard rows, in units of spread^2 / mean K_ii, above which the margin is too small for double precision: no f meets the rows."""
 
 
-NEEDS = Needs(MarginProblem, bias="so that no pair has to be moved together", single_entries=True)
+REQUIREMENTS = Requirements(
+    MarginProblem,
+    losses=("hinge", "squared_hinge"),
+    bias="so that no pair has to be moved together",
+    single_entries=True,
+)
 
 
 @solver(
     "smo",
     algorithm="sequential minimal optimisation, second-order working sets: one entry a row, with a bias",
     families=("svm.hard", "svm.soft", "svm.l2", "svr"),
-    needs=NEEDS,
+    requires=REQUIREMENTS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """The optimum of one problem."""

@@ -35,10 +35,10 @@ from equimargin.solvers.hard.exact_ray import contradiction, decides_by_cycles, 
 from equimargin.solvers.hard.face import KernelFace
 from equimargin.solvers.hard.pricing import HardRows, LabelledRows, ListedRows, hard_rows, prices_rows_of
 from equimargin.solvers.hard.spaces import KernelSpace, Pool, Space, scaled, space_of
-from equimargin.solvers.needs import Needs
 from equimargin.solvers.progress import Judge
 from equimargin.solvers.ray import Ray
 from equimargin.solvers.registry import solver
+from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status, counted
 
 STEP_LIMIT = 1_000_000
@@ -68,7 +68,14 @@ def _soft_rows(problem: MarginProblem) -> Refusal | None:
     return None
 
 
-NEEDS = Needs(MarginProblem, no_bias="which is free, and not part of the norm", convex=True, also=_soft_rows)
+REQUIREMENTS = Requirements(
+    MarginProblem,
+    # With a finite C, too, every row is hard if every weight is infinite.
+    losses=("hinge", "squared_hinge"),
+    no_bias="which is free, and not part of the norm",
+    convex=True,
+    also=_soft_rows,
+)
 
 
 class Round(NamedTuple):
@@ -88,7 +95,7 @@ class Round(NamedTuple):
     "dual_active_set",
     algorithm="the dual active-set method of Goldfarb and Idnani on the most violated rows, for hard margins",
     families=("rank.hard", "svm.nobias_hard"),
-    needs=NEEDS,
+    requires=REQUIREMENTS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Add the most violated rows in rounds, until all are met or a ray shows that nothing meets them."""

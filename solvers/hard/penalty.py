@@ -32,9 +32,9 @@ from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, FewMultipliers
 from equimargin.solvers.hard.pricing import HardRows, hard_rows, prices_rows_of
 from equimargin.solvers.hard.spaces import scaled
-from equimargin.solvers.needs import Needs
 from equimargin.solvers.progress import Judge
 from equimargin.solvers.registry import solve, solver
+from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
 
 ROUND_LIMIT = 30
@@ -60,14 +60,20 @@ def _mixed(problem: MarginProblem) -> Refusal | None:
     return None
 
 
-NEEDS = Needs(MarginProblem, no_bias="which is free, and not part of the norm", convex=True, also=_mixed)
+REQUIREMENTS = Requirements(
+    MarginProblem,
+    losses=("hinge", "squared_hinge"),
+    no_bias="which is free, and not part of the norm",
+    convex=True,
+    also=_mixed,
+)
 
 
 @solver(
     "penalty",
     algorithm="a penalty: other solvers at growing finite costs of the hard rows, for hard rows among soft ones",
     families=("rank.l1", "rank.l2", "svm.nobias", "svm.nobias_l2"),
-    needs=NEEDS,
+    requires=REQUIREMENTS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Decide whether the hard rows can be met; then raise their cost until the bounds meet."""

@@ -38,10 +38,10 @@ from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.highs import Basis, Flags, dual_simplex
 from equimargin.solvers.lp.linear_program import entries
 from equimargin.solvers.lp.polish import best
-from equimargin.solvers.needs import Needs
 from equimargin.solvers.products.tiles import Tiles, tiles
 from equimargin.solvers.progress import Judge
 from equimargin.solvers.registry import solver
+from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
 
 Index = NDArray[np.intp]
@@ -74,7 +74,7 @@ MOST_ITERATIONS = 1_000_000
 """Simplex iterations after which a run ends where the caller gives no limit."""
 
 
-NEEDS = Needs(OneNormProblem, most_rows=LISTED_PAIRS)
+REQUIREMENTS = Requirements(OneNormProblem, most_rows=LISTED_PAIRS)
 
 
 def large(problem: OneNormProblem) -> bool:
@@ -87,7 +87,7 @@ def large(problem: OneNormProblem) -> bool:
     algorithm="columns by their prices and rows in groups, for linear programs",
     families=("rvm", "rank.onenorm", "svm.onenorm", "svm.nobias_onenorm"),
     library="HIGHS",
-    needs=NEEDS,
+    requires=REQUIREMENTS,
     first=large,
 )
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:

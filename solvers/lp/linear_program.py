@@ -30,8 +30,8 @@ from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.highs import Basis, Program, run
 from equimargin.solvers.lp.polish import best
-from equimargin.solvers.needs import Needs
 from equimargin.solvers.registry import solver
+from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
 
 HIGHS_ENTRIES = 4_000_000
@@ -59,7 +59,7 @@ def too_large(problem: OneNormProblem) -> Refusal | None:
     return Refusal(f"too large: {size}, the limit is {HIGHS_ENTRIES:,}", too_large=True)
 
 
-NEEDS = Needs(OneNormProblem, also=too_large)
+REQUIREMENTS = Requirements(OneNormProblem, also=too_large)
 
 
 def entries(problem: OneNormProblem) -> int:
@@ -73,7 +73,7 @@ def entries(problem: OneNormProblem) -> int:
     algorithm="the dual simplex method of HiGHS on the whole linear program",
     families=("rvm", "rank.onenorm", "svm.onenorm", "svm.nobias_onenorm"),
     library="HIGHS",
-    needs=NEEDS,
+    requires=REQUIREMENTS,
 )
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
     """Solve at unit mean K_ii and map back; the simplex method starts from a basis, which `warm_start` is not."""

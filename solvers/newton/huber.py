@@ -32,7 +32,6 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.losses import Smooth, huberised
 from equimargin.formulations.rows.slacks import RowSlacks
 from equimargin.solvers.dual import coordinate_descent
-from equimargin.solvers.needs import Needs
 from equimargin.solvers.newton.base import Iterate, Unknowns, View, step
 from equimargin.solvers.newton.hessian import MOST_COLUMNS
 from equimargin.solvers.newton.start import (
@@ -44,6 +43,7 @@ from equimargin.solvers.newton.start import (
 )
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.registry import solver
+from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution
 
 CURVED_ROWS_PER_COLUMN = 10
@@ -85,9 +85,10 @@ points a feature classifications take the same time within a tenth; rankings of 
 pairs a point take least with 20."""
 
 
-NEEDS = Needs(
+REQUIREMENTS = Requirements(
     MarginProblem,
-    no_squared_hinge="has no kink to smooth",
+    losses=("hinge",),
+    why={"squared_hinge": "has no kink to smooth"},
     no_hard_rows="whose loss has no derivative",
     convex=True,
     also=unsuited_bias,
@@ -98,7 +99,7 @@ NEEDS = Needs(
     "huber",
     algorithm="Newton's method on a hinge whose kink is smoothed less and less, in the features of f",
     families=("svm.soft", "svm.nobias", "svr.l1", "rank.l1"),
-    needs=NEEDS,
+    requires=REQUIREMENTS,
     first=suits_newton,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
@@ -124,7 +125,7 @@ def _by_sweeps(problem: MarginProblem, progress: Progress) -> Point | None:
     """The point where sweeps of coordinate descent end that cost as much as a Newton step or two; None if it is not near the optimum."""
     Z = problem.explicit
     sweeps = 0 if Z is None else Z.m * min(Z.q, MOST_COLUMNS) // (COLUMNS_PER_SWEEP * max(problem.p, 1))
-    if sweeps < FEWEST_START_SWEEPS or coordinate_descent.NEEDS.refusal(problem):
+    if sweeps < FEWEST_START_SWEEPS or coordinate_descent.REQUIREMENTS.refusal(problem):
         return None
     alpha = coordinate_descent.after_sweeps(problem, sweeps, progress)
     progress.show(alpha, 0)

@@ -18,7 +18,6 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.rows.losses import SQUARED_HINGE
-from equimargin.solvers.needs import Needs
 from equimargin.solvers.newton.base import step
 from equimargin.solvers.newton.start import (
     Subsample,
@@ -30,13 +29,21 @@ from equimargin.solvers.newton.start import (
 )
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.registry import solver
+from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution
 
 SQUARED_HINGE_SUBSAMPLE = Subsample(entries=1_000_000, points_per_feature=100)
 """The part of the points that is solved first for a squared hinge. It takes few steps from anywhere: only large problems gain."""
 
 
-NEEDS = Needs(MarginProblem, no_hinge="has a kink", no_hard_rows="whose loss has no derivative", convex=True, also=unsuited_bias)
+REQUIREMENTS = Requirements(
+    MarginProblem,
+    losses=("squared_hinge",),
+    why={"hinge": "has a kink"},
+    no_hard_rows="whose loss has no derivative",
+    convex=True,
+    also=unsuited_bias,
+)
 
 
 def _cheap(problem: MarginProblem) -> bool:
@@ -51,7 +58,7 @@ def _cheap(problem: MarginProblem) -> bool:
     "newton",
     algorithm="finite Newton method in the features of f, for the squared hinge",
     families=("svm.l2", "svm.nobias_l2", "svr.l2", "rank.l2"),
-    needs=NEEDS,
+    requires=REQUIREMENTS,
     first=_cheap,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:

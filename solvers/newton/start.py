@@ -114,7 +114,7 @@ def unknowns_for(problem: MarginProblem, by_row: bool) -> Unknowns:
 
     Parameters
     ----------
-    problem : one that meets the NEEDS of newton or huber.  by_row : whether pairs of labels are looked at one by one.
+    problem : one that meets the REQUIREMENTS of newton or huber.  by_row : whether pairs of labels are looked at one by one.
     """
     return (Weights if in_features(problem) else Coefficients).of(problem, by_row)
 

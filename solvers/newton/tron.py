@@ -40,10 +40,10 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.losses import SQUARED_HINGE
-from equimargin.solvers.needs import Needs
 from equimargin.solvers.products.gram_products import GramProducts
 from equimargin.solvers.progress import VALUE_ROUNDING, Progress, started
 from equimargin.solvers.registry import solver
+from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution
 
 ETA_0 = 1e-4
@@ -66,9 +66,10 @@ PREDICTION_NOISE = 1e-10
 """Predicted fall over f at and below which the difference of two values of f is rounding. The gradients then tell by how much f fell."""
 
 
-NEEDS = Needs(
+REQUIREMENTS = Requirements(
     MarginProblem,
-    no_hinge="has a kink",
+    losses=("squared_hinge",),
+    why={"hinge": "has a kink"},
     no_bias="which is free, and not part of the norm",
     no_hard_rows="whose loss has no derivative",
     convex=True,
@@ -92,7 +93,7 @@ class Iterate(NamedTuple):
     "tron",
     algorithm="trust-region Newton method as published, for the squared hinge",
     families=("svm.nobias_l2", "rank.l2"),
-    needs=NEEDS,
+    requires=REQUIREMENTS,
     reference=True,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
@@ -303,7 +304,7 @@ def objective(problem: MarginProblem, start: Point | None) -> Objective:
 
     Parameters
     ----------
-    problem : one that meets NEEDS.  start : a point of a similar problem.
+    problem : one that meets REQUIREMENTS.  start : a point of a similar problem.
     """
     v = started(start or Point(), problem)
     if problem.explicit is not None:

@@ -30,7 +30,6 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Signed, Tube
-from equimargin.solvers.needs import Needs
 from equimargin.solvers.path.function import Centred, balance
 from equimargin.solvers.path.linear import follow as linear
 from equimargin.solvers.path.linear.result import OneNormPath
@@ -39,6 +38,7 @@ from equimargin.solvers.path.quadratic.parametric_qp import Budget, followed
 from equimargin.solvers.path.quadratic.program import HandedOut, Program, Rows
 from equimargin.solvers.path.quadratic.trace import Trace
 from equimargin.solvers.path.result import Alphas, RegularizationPath
+from equimargin.solvers.requirements import Requirements
 
 
 @overload
@@ -99,7 +99,7 @@ def regularization_path(
     return _Scaled.of(problem).path(lambda_min, max_events, time_limit, callback)
 
 
-NEEDS = Needs(MarginProblem, convex=True, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
+REQUIREMENTS = Requirements(MarginProblem, losses=("hinge",), convex=True, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
 
 
 def refusal(problem: Any) -> Refusal | None:
@@ -110,7 +110,7 @@ def refusal(problem: Any) -> Refusal | None:
         return Refusal("paths are of the hinge")
     if problem.hard.any():
         return Refusal("rows of infinite weight have no share of C")
-    unmet = NEEDS.refusal(problem)
+    unmet = REQUIREMENTS.refusal(problem)
     if unmet is None and not np.isfinite(problem.gram.dense).all():
         return Refusal("kernel values are beyond all floats")
     return unmet

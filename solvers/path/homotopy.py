@@ -19,12 +19,12 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.refusal import Refusal
-from equimargin.solvers.needs import Needs
 from equimargin.solvers.path import follow as path
 from equimargin.solvers.path.quadratic import steps
 from equimargin.solvers.path.result import SMALLEST_LAMBDA, RegularizationPath
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.registry import solver
+from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
 
 LONGEST_PATH = 2_000_000_000
@@ -46,14 +46,19 @@ def no_path_to_C(problem: MarginProblem) -> Refusal | None:
     return refusal
 
 
-NEEDS = Needs(MarginProblem, also=no_path_to_C)
+REQUIREMENTS = Requirements(
+    MarginProblem,
+    losses=("hinge",),
+    why={"squared_hinge": "has no path of straight pieces: paths are of the hinge"},
+    also=no_path_to_C,
+)
 
 
 @solver(
     "homotopy",
     algorithm="the whole regularisation path from lambda = infinity down to 1 / C, for the hinge",
     families=("svm.soft", "svr.l1", "rank.l1"),
-    needs=NEEDS,
+    requires=REQUIREMENTS,
     reference=True,
     kernel=steps.walk,
 )

@@ -34,8 +34,8 @@ from equimargin.formulations import MarginProblem, Refusal
 from equimargin.formulations.numeric.arrays import Array, Index, dense
 from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.proofs.foreign_models import Model, read
-from equimargin.solvers import Limits, Needs, Solution, Solver, Status
-from equimargin.solvers.registry import Entry
+from equimargin.solvers import Limits, Requirements, Solution, Solver, Status
+from equimargin.solvers.registry import RegisteredSolver
 from equimargin.solvers.solution import finished
 
 FAMILIES_OF: Mapping[str, Callable[[Any], tuple[str, ...]]] = {
@@ -68,7 +68,7 @@ def from_estimator(
     algorithm: str = "an estimator with scikit-learn's API",
     linear: bool = False,
     library: str = "",
-) -> Entry[MarginProblem]:
+) -> RegisteredSolver[MarginProblem]:
     """A solver that fits an estimator of scikit-learn's kind, and reads its coefficients or its decision values.
 
     Parameters
@@ -203,7 +203,7 @@ def _solver(
     linear: bool = False,
     weights: str = "",
     library: str = "",
-) -> Entry[MarginProblem]:
+) -> RegisteredSolver[MarginProblem]:
     """A reference for problems with a label or a target a point; weights : why it does not take weights of the rows, if it does not."""
 
     def also(problem: MarginProblem) -> Refusal | None:
@@ -221,8 +221,9 @@ def _solver(
             return Refusal("its tube has other weights above than below")
         return None
 
-    needs = Needs(
+    requires = Requirements(
         MarginProblem,
+        losses=("hinge", "squared_hinge"),
         no_hard_rows="which other programs do not have",
         linear=linear,
         convex=True,
@@ -230,7 +231,7 @@ def _solver(
         features_at_any_size=linear,
         also=also,
     )
-    return Entry(name, function, algorithm, families, needs, reference=True, first=lambda problem: False, library=library)
+    return RegisteredSolver(name, function, algorithm, families, requires, reference=True, first=lambda problem: False, library=library)
 
 
 def _kept(problem: MarginProblem) -> Index:

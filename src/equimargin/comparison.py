@@ -43,7 +43,7 @@ from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.report.comparison import Comparison
 from equimargin.solvers import BACKENDS, SOLVERS, Limits, Solution, Solver, Status, solve_declaration
 from equimargin.solvers.interrupt import interruptible
-from equimargin.solvers.registry import Entry, takes
+from equimargin.solvers.registry import RegisteredSolver, takes
 from equimargin.solvers.threads import one_thread
 
 __all__ = ["Comparison", "HowToCompare", "compare", "comparisons", "matching"]
@@ -249,7 +249,7 @@ class Job:
         return self.formulation is None and self.specialised.reference
 
     @property
-    def specialised(self) -> Entry[Any] | _UserSolver:
+    def specialised(self) -> RegisteredSolver[Any] | _UserSolver:
         """The specialised solver."""
         return SOLVERS[self.solver] if self.given is None else self.given
 
@@ -855,7 +855,7 @@ def _without_an_answer(
     compared = dict.fromkeys(group.problem.family for group in groups)
     answering = {job.solver for job in jobs}
     by_name = [SOLVERS[name] for name in SOLVERS if any(fnmatchcase(name.upper(), pattern) for pattern in asked - {"*"})]
-    chosen: list[Entry[Any] | _UserSolver] = [*by_name, *given]
+    chosen: list[RegisteredSolver[Any] | _UserSolver] = [*by_name, *given]
     for solver in chosen:
         if solver.name not in answering:
             yield f"{solver.name} is for {', '.join(solver.families)}, and compared is {', '.join(compared)}"

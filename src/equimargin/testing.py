@@ -65,7 +65,7 @@ from equimargin.proofs import Agreement, Evidence, examine, examine_solution, ju
 from equimargin.proofs.families import OwnProblem, brought
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status, solve, solve_declaration
-from equimargin.solvers.registry import Entry, takes
+from equimargin.solvers.registry import RegisteredSolver, takes
 
 try:
     from hypothesis import HealthCheck, Phase, given, settings
@@ -608,7 +608,7 @@ def check_solver(solver: str | Solver) -> None:
         which limits.
     """
     checked = SOLVERS[solver] if isinstance(solver, str) else solver
-    if isinstance(checked, Entry) and checked.needs.shape is OwnProblem:
+    if isinstance(checked, RegisteredSolver) and checked.requires.shape is OwnProblem:
         return check_own_solver(checked)
     families = [family for family in FAMILIES if takes(checked, family)]
     taken = _taken(checked, families) or _taken(checked, families, hard=True)

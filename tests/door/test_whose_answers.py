@@ -36,8 +36,8 @@ from equimargin.own.plugins import load_shipped
 from equimargin.proofs import Agreement, Verdict
 from equimargin.report.page import summary
 from equimargin.sameness import same
-from equimargin.solvers import SOLVERS, Needs, Status, solve
-from equimargin.solvers.registry import Entry, solver
+from equimargin.solvers import SOLVERS, Requirements, Status, solve
+from equimargin.solvers.registry import RegisteredSolver, solver
 from equimargin.testing import check_solver
 from narrow import as_a
 
@@ -60,14 +60,14 @@ def entry(
     function: Any,
     families: tuple[str, ...] = ("svm.soft",),
     also: Any = lambda problem: None,
-) -> Entry[MarginProblem]:
+) -> RegisteredSolver[MarginProblem]:
     """Return a solver for `compare` that is entered nowhere."""
-    return Entry(
+    return RegisteredSolver(
         name,
         function,
         "made for a test",
         families,
-        Needs(MarginProblem, also=also),
+        Requirements(MarginProblem, losses=("hinge", "squared_hinge"), also=also),
         True,
         lambda problem: False,
     )
@@ -111,7 +111,7 @@ def asks_first() -> Iterator[Any]:
             "asks_first",
             algorithm="made for a test",
             families=("svm.soft",),
-            needs=Needs(MarginProblem),
+            requires=Requirements(MarginProblem, losses=("hinge", "squared_hinge")),
             first=first,
         )
         enter(lambda problem, limits: solve(problem, "smo", limits.tol))
@@ -203,7 +203,7 @@ def test_a_family_of_which_a_part_quits_has_failed_answers(quitting: Any, part: 
     if part in ("solver", "needs"):
         assert found.exit_code != 0
         with pytest.raises(AssertionError, match="Quit: it raises"):
-            check_own_solver(as_a(Entry, SOLVERS[failed]), examples=1)
+            check_own_solver(as_a(RegisteredSolver, SOLVERS[failed]), examples=1)
         return
     with pytest.raises(AssertionError, match="Quit: it raises"):
         check_own_formulation(as_a(Formulation, REGISTRY[failed]), examples=1)
@@ -336,7 +336,7 @@ def test_a_solver_around_one_of_a_library_has_the_library_as_its_witness() -> No
         lambda problem, limits: solve(problem, "linear_program", limits.tol),
         ("svm.onenorm",),
     )
-    around = replace(around, needs=Needs(OneNormProblem))
+    around = replace(around, requires=Requirements(OneNormProblem))
     found = compare(one_norm_classification(X, Y, 1.0), solvers=["HIGHS", around]).families[0]
     assert {j.evidence.run.witness for j in found.judgements if j.agreement is Agreement.AGREES} == {"HIGHS"}
 

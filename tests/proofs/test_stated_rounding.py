@@ -28,7 +28,7 @@ from equimargin.sameness import same
 from equimargin.solvers import SOLVERS
 from equimargin.solvers.exact.program import Optimum, program_optimum
 from equimargin.solvers.probability.coupling import wlw
-from equimargin.solvers.registry import Entry
+from equimargin.solvers.registry import RegisteredSolver
 from narrow import as_a
 
 EPS = 2.0**-52
@@ -122,7 +122,7 @@ def test_a_solver_of_a_rounded_formulation_is_not_accused(rounds: OwnFamily) -> 
 def test_drawn_instances_refute_no_formulation_for_its_roundings(rounds: OwnFamily) -> None:
     for name in ("gram", "halved", "off", "bounded"):
         check_own_formulation(as_a(Formulation, REGISTRY[f"test.rounds.{name}"]), examples=3)
-    check_own_solver(as_a(Entry, SOLVERS["test.rounds.normal_equations"]), examples=3)
+    check_own_solver(as_a(RegisteredSolver, SOLVERS["test.rounds.normal_equations"]), examples=3)
 
 
 def test_same_holds_no_rounding_against_two_problems(rounds: OwnFamily) -> None:

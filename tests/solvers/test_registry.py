@@ -35,7 +35,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.family import FAMILIES as FAMILIES_BROUGHT
 from equimargin.own.plugins import load_shipped
-from equimargin.solvers import SOLVERS, Limits, Needs, Refusal, Solution, Status, exact_optimum, solve, solver
+from equimargin.solvers import SOLVERS, Limits, Refusal, Requirements, Solution, Status, exact_optimum, solve, solver
 from equimargin.solvers.solution import finished
 from equimargin.testing import FAMILIES, check_solver, margin_problems, sample_problem
 from places import HANG, ROOT, example
@@ -195,7 +195,7 @@ def idle() -> Iterator[list[Limits]]:
         "idle",
         algorithm="none",
         families=("rank.l1",),
-        needs=Needs(MarginProblem),
+        requires=Requirements(MarginProblem, losses=("hinge",)),
         first=lambda problem: True,
     )
     def run(problem: MarginProblem, limits: Limits) -> Point:
@@ -269,7 +269,7 @@ def test_auto_leaves_a_run_that_the_caller_ends() -> None:
 
 
 EXAMPLE = ROOT / "examples" / "solvers" / "own_solver.py"
-WANTED = Needs(MarginProblem, no_bias="which is free", most_points=5)
+WANTED = Requirements(MarginProblem, losses=("hinge", "squared_hinge"), no_bias="which is free", most_points=5)
 
 
 @pytest.fixture
@@ -316,7 +316,7 @@ from equimargin.solvers import SOLVERS, solver
 from equimargin.testing import sample_problem
 
 ascent = SOLVERS["ascent"]
-solver("lost", algorithm="as ascent", families=ascent.families, needs=ascent.needs)(lambda *problem: own_solver.ascent(*problem))
+solver("lost", algorithm="as ascent", families=ascent.families, requires=ascent.requires)(lambda *problem: own_solver.ascent(*problem))
 for answer in compare(sample_problem("svm.nobias"), "*.dual", ["CLARABEL", "ascent", "lost"], jobs=2).answers:
     print(answer["solver"], answer["agreement"], answer["reason"])
 """
@@ -358,18 +358,18 @@ def test_no_name_is_taken_twice(name: str) -> None:
     where = rf"equimargin\.solvers\.dual\.{name}\._solve"
     sentence = rf"^'{name}' is registered already, by {where}; take another name, or `del SOLVERS\['{name}'\]` first$"
     with pytest.raises(ValueError, match=sentence):
-        solver(name, algorithm="none", families=("svm",), needs=WANTED)(ignorant)
+        solver(name, algorithm="none", families=("svm",), requires=WANTED)(ignorant)
     assert SOLVERS[name] is before
 
 
 def test_a_name_is_taken_before_its_module_is_loaded() -> None:
     code = """
 from equimargin.formulations import MarginProblem
-from equimargin.solvers import Needs, solver
+from equimargin.solvers import Requirements, solver
 import sys
 assert "equimargin.solvers.newton.tron" not in sys.modules
 try:
-    solver("tron", algorithm="none", families=("svm",), needs=Needs(MarginProblem))(print)
+    solver("tron", algorithm="none", families=("svm",), requires=Requirements(MarginProblem, losses=("hinge",)))(print)
 except ValueError as refused:
     print(refused)
 """
@@ -398,7 +398,7 @@ def test_a_solver_may_go_first() -> None:
         heard.append(problem)
         return SOLVERS["coordinate_descent"].run(problem, limits, warm_start)
 
-    solver("eager", algorithm="none", families=("svm",), needs=WANTED, first=lambda problem: problem.C < 2)(eager)
+    solver("eager", algorithm="none", families=("svm",), requires=WANTED, first=lambda problem: problem.C < 2)(eager)
     try:
         few, many = classification(LINE, [1, -1, 1], bias=False), classification(np.arange(6.0)[:, None], [1, -1] * 3, bias=False)
         for problem in (few.with_cost(3.0), many, one_norm_ranking(LINE, [0, 1, 2]), few):
@@ -442,7 +442,7 @@ def test_families_of_a_solver_may_be_a_list() -> None:
         "listed",
         algorithm="none",
         families=["svm.soft"],
-        needs=Needs(MarginProblem),
+        requires=Requirements(MarginProblem, losses=("hinge",)),
         reference=True,
     )(lambda problem: problem.origin)
     try:
@@ -460,8 +460,8 @@ def test_families_of_a_solver_may_be_a_list() -> None:
             "wrong: families must be names of families, such as ('svm.soft',), not 'svm.soft'",
         ),
         (
-            {"needs": MarginProblem},
-            "wrong: needs must be what the solver needs of a problem, such as Needs(MarginProblem), not ",
+            {"requires": MarginProblem},
+            "wrong: requires must be the solver's requirements, such as Requirements(MarginProblem, losses=('hinge',)), not ",
         ),
     ],
 )
@@ -472,7 +472,7 @@ def test_wrong_arguments_of_a_solver_are_sentences(wrong: dict[str, Any], words:
             **{
                 "algorithm": "none",
                 "families": ("svm.soft",),
-                "needs": Needs(MarginProblem),
+                "requires": Requirements(MarginProblem),
                 **wrong,
             },
         )

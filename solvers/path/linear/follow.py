@@ -14,7 +14,6 @@ from equimargin.formulations.numeric.jit import seconds_at_work
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
-from equimargin.solvers.needs import Needs
 from equimargin.solvers.path.linear.factor import empty
 from equimargin.solvers.path.linear.near import Lines, unlisted
 from equimargin.solvers.path.linear.result import OneNormPath
@@ -30,6 +29,7 @@ from equimargin.solvers.path.linear.simplex import (
     add_products,
     advance,
 )
+from equimargin.solvers.requirements import Requirements
 
 ROUND = 64
 """Pivots between two looks at the clock."""
@@ -38,7 +38,7 @@ LARGEST_GAP = 1e-6
 LEAST_REACH = 1e3 * PERTURBATION
 """Reach of the shortest list of rows, in the unit of margins: on which side of 1 others are does not depend on the perturbation."""
 
-NEEDS = Needs(OneNormProblem, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
+REQUIREMENTS = Requirements(OneNormProblem, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
 
 
 class Stop(StrEnum):
@@ -60,7 +60,7 @@ class Stop(StrEnum):
 
 def refusal(problem: OneNormProblem) -> Refusal | None:
     """Why a one-norm program has no path here, or None. Its C plays no part."""
-    unmet = NEEDS.refusal(problem)
+    unmet = REQUIREMENTS.refusal(problem)
     if unmet is None and not np.isfinite(problem.gram.dense).all():
         return Refusal("kernel values are beyond all floats")
     return unmet

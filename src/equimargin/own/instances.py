@@ -22,7 +22,7 @@ from equimargin.proofs.families import OwnProblem, ProvenOptimum, brought
 from equimargin.proofs.families.completion import completed
 from equimargin.proofs.families.problem import described
 from equimargin.proofs.referee.evidence import what_was_raised
-from equimargin.solvers.registry import Entry
+from equimargin.solvers.registry import RegisteredSolver
 from equimargin.solvers.solution import Limits
 
 try:
@@ -125,7 +125,7 @@ def check_own_formulation(entry: Formulation, examples: int = EXAMPLES, seed: in
     return found
 
 
-def check_own_solver(solver: Entry[Any], examples: int = EXAMPLES, seed: int = 0) -> None:
+def check_own_solver(solver: RegisteredSolver[Any], examples: int = EXAMPLES, seed: int = 0) -> None:
     """Check a solver of a family that somebody brings on drawn instances: its answers must be worth the optimum, as near as it admits.
 
     It may refuse data by `applies`, or by a ValueError.

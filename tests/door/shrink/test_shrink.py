@@ -35,7 +35,7 @@ import cvxpy as cp
 import numpy as np
 from equimargin.formulations import MarginProblem
 from equimargin.own import Source, family
-from equimargin.solvers import Needs, solver
+from equimargin.solvers import Requirements, solver
 
 
 def points(m, d, least=0):
@@ -58,14 +58,14 @@ def wrong(d):
     return cp.Problem(cp.Minimize(cp.sum_squares(x)), [d["X"] @ x >= d["y"]])
 
 
-@solver("shrink_raises", algorithm="an exception", families=("svm.soft",), needs=Needs(MarginProblem))
+@solver("shrink_raises", algorithm="an exception", families=("svm.soft",), requires=Requirements(MarginProblem, losses=("hinge",)))
 def raises(problem, limits, start):
     if (problem.X > 2).any():
         raise ZeroDivisionError("by zero")
     return {"beta": np.zeros(problem.m), "b": 0.0}
 
 
-@solver("shrink_sleeps", algorithm="a nap", families=("svm.soft",), needs=Needs(MarginProblem))
+@solver("shrink_sleeps", algorithm="a nap", families=("svm.soft",), requires=Requirements(MarginProblem, losses=("hinge",)))
 def sleeps(problem, limits, start):
     from equimargin.solvers import solve
     time.sleep(0.3 if problem.m > 2 else 0.0)

@@ -22,10 +22,10 @@ from equimargin.study.run import run
 
 DEADLY = """
 import os, signal
-from equimargin.solvers import Needs, solver
+from equimargin.solvers import Requirements, solver
 from equimargin.formulations import MarginProblem
 
-@solver("deadly", algorithm="the end of its process", families=("svm.soft",), needs=Needs(MarginProblem))
+@solver("deadly", algorithm="the end of its process", families=("svm.soft",), requires=Requirements(MarginProblem, losses=("hinge",)))
 def deadly(problem, limits, start):
     os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -171,11 +171,11 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
 
 
 def test_refusals() -> None:
-    assert "there is a bias" in str(coordinate_descent.NEEDS.refusal(classification(SCALED, LABELS)))
-    assert "infinite costs" in str(coordinate_descent.NEEDS.refusal(classification(SCALED, LABELS, np.inf, bias=False)))
-    assert "semidefinite" in str(coordinate_descent.NEEDS.refusal(classification(SCALED, LABELS, kernel=sigmoid(), bias=False)))
+    assert "there is a bias" in str(coordinate_descent.REQUIREMENTS.refusal(classification(SCALED, LABELS)))
+    assert "infinite costs" in str(coordinate_descent.REQUIREMENTS.refusal(classification(SCALED, LABELS, np.inf, bias=False)))
+    assert "semidefinite" in str(coordinate_descent.REQUIREMENTS.refusal(classification(SCALED, LABELS, kernel=sigmoid(), bias=False)))
     big = np.random.default_rng(0).normal(size=(6001, 2))
-    assert "6,001 points" in str(coordinate_descent.NEEDS.refusal(classification(big, np.ones(6001), kernel=rbf(), bias=False)))
+    assert "6,001 points" in str(coordinate_descent.REQUIREMENTS.refusal(classification(big, np.ones(6001), kernel=rbf(), bias=False)))
 
 
 @given(st.data())

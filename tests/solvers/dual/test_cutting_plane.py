@@ -223,18 +223,18 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
 
 def test_refusals() -> None:
     X, y, qid = noisy_levels()
-    assert "square" in str(cutting_plane.NEEDS.refusal(ranking(X, y, qid, loss="squared_hinge")))
-    assert "linear program" in str(cutting_plane.NEEDS.refusal(one_norm_ranking(X, y, qid)))
-    assert "hard rows" in str(cutting_plane.NEEDS.refusal(ranked(np.inf)))
-    assert "a bias, which is free" in str(cutting_plane.NEEDS.refusal(classification(X, np.where(y > 0, 1.0, -1.0))))
-    assert "semidefinite" in str(cutting_plane.NEEDS.refusal(ranked(1.0, sigmoid())))
+    assert "square" in str(cutting_plane.REQUIREMENTS.refusal(ranking(X, y, qid, loss="squared_hinge")))
+    assert "linear program" in str(cutting_plane.REQUIREMENTS.refusal(one_norm_ranking(X, y, qid)))
+    assert "hard rows" in str(cutting_plane.REQUIREMENTS.refusal(ranked(np.inf)))
+    assert "a bias, which is free" in str(cutting_plane.REQUIREMENTS.refusal(classification(X, np.where(y > 0, 1.0, -1.0))))
+    assert "semidefinite" in str(cutting_plane.REQUIREMENTS.refusal(ranked(1.0, sigmoid())))
     assert solve(ranked()).solver == "coordinate_descent"
 
 
 @given(margin_problems("rank.l1", max_points=9, tails=False))
 def test_any_small_problem(problem: MarginProblem) -> None:
     """Degenerate data at moderate scales, with every kernel: the optimum is reached."""
-    if cutting_plane.NEEDS.refusal(problem) is None:
+    if cutting_plane.REQUIREMENTS.refusal(problem) is None:
         same_optimum(checked(problem, 1e-8), solve(problem, "coordinate_descent", tol=1e-8))
 
 

@@ -370,12 +370,12 @@ def test_the_callback_sees_bounds_and_may_stop() -> None:
 
 
 def test_refusals() -> None:
-    assert "there is no bias" in str(smo.NEEDS.refusal(classification(SCALED, LABELS, bias=False)))
-    assert "there is no bias" in str(smo.NEEDS.refusal(ranking(SCALED, LABELS)))
-    assert "linear program" in str(smo.NEEDS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
+    assert "there is no bias" in str(smo.REQUIREMENTS.refusal(classification(SCALED, LABELS, bias=False)))
+    assert "there is no bias" in str(smo.REQUIREMENTS.refusal(ranking(SCALED, LABELS)))
+    assert "linear program" in str(smo.REQUIREMENTS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
     pairs = Pairs(np.array([0, 1]), np.array([1, 2]), 3)
     pairs.s = np.array([1.0, -1.0])
-    assert "more than one entry" in str(smo.NEEDS.refusal(MarginProblem(SCALED[:3], linear(), pairs)))
+    assert "more than one entry" in str(smo.REQUIREMENTS.refusal(MarginProblem(SCALED[:3], linear(), pairs)))
 
 
 @given(st.data())

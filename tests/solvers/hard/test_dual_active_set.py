@@ -17,7 +17,7 @@ from equimargin.formulations.rows.pair_multipliers import FewMultipliers
 from equimargin.solvers import Solution, Status, exact_optimum, solve
 from equimargin.solvers.exact_limits import refusal
 from equimargin.solvers.hard import pricing, spaces
-from equimargin.solvers.hard.dual_active_set import NEEDS
+from equimargin.solvers.hard.dual_active_set import REQUIREMENTS
 from equimargin.solvers.registry import SOLVERS
 from equimargin.testing import margin_problems
 from narrow import as_a, present
@@ -127,7 +127,7 @@ def test_an_rbf_kernel_meets_every_order_without_a_circle(seed: int) -> None:
 
 @given(margin_problems("rank.hard", max_points=8))
 def test_what_it_says_of_any_ranking_is_proved(problem: MarginProblem) -> None:
-    if NEEDS.refusal(problem) is not None:
+    if REQUIREMENTS.refusal(problem) is not None:
         return
     found = solve(problem, "dual_active_set", time_limit=20)
     assert found.reason

@@ -160,10 +160,10 @@ def test_no_pairs_and_one_class(make: Any) -> None:
 
 
 def test_refusals() -> None:
-    assert "quadratic" in str(column_generation.NEEDS.refusal(classification([[0.0], [1.0]], [1, -1])))
+    assert "quadratic" in str(column_generation.REQUIREMENTS.refusal(classification([[0.0], [1.0]], [1, -1])))
     X = np.random.default_rng(0).normal(size=(7000, 2))
-    assert column_generation.NEEDS.refusal(ranking_vector_machine(X, np.repeat([0, 1], [6000, 1000]))) is None
-    assert "12,250,000 pairs" in str(column_generation.NEEDS.refusal(ranking_vector_machine(X, np.repeat([0, 1], 3500))))
+    assert column_generation.REQUIREMENTS.refusal(ranking_vector_machine(X, np.repeat([0, 1], [6000, 1000]))) is None
+    assert "12,250,000 pairs" in str(column_generation.REQUIREMENTS.refusal(ranking_vector_machine(X, np.repeat([0, 1], 3500))))
 
 
 def test_a_start_without_prices() -> None:

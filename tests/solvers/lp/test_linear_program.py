@@ -134,7 +134,7 @@ def test_more_rows_than_one_step_of_highs_takes_are_generated_column_by_column()
     """One step over 240,000 pairs took 17 CPU seconds, whatever the time limit was."""
     points = np.random.default_rng(0).normal(size=(460, 3))
     problem = ranking_vector_machine(points, np.arange(460.0), None, 1.0, rbf(0.2))
-    assert str(linear_program.NEEDS.refusal(problem)) == "too large: 105,570 pairs, the limit is 100,000"
+    assert str(linear_program.REQUIREMENTS.refusal(problem)) == "too large: 105,570 pairs, the limit is 100,000"
     assert solve(problem, tol=1e-3, time_limit=1e-3).solver == "column_generation"
 
 
@@ -145,11 +145,11 @@ def test_the_callback_sees_the_end() -> None:
 
 
 def test_refusals() -> None:
-    assert "quadratic" in str(linear_program.NEEDS.refusal(classification([[0.0], [1.0]], [1, -1])))
+    assert "quadratic" in str(linear_program.REQUIREMENTS.refusal(classification([[0.0], [1.0]], [1, -1])))
     X = np.random.default_rng(0).normal(size=(7000, 2))
-    assert linear_program.NEEDS.refusal(ranking_vector_machine(X[:600], np.repeat([0, 1], 300), None, 1.0, rbf(0.2))) is None
+    assert linear_program.REQUIREMENTS.refusal(ranking_vector_machine(X[:600], np.repeat([0, 1], 300), None, 1.0, rbf(0.2))) is None
     many = ranking_vector_machine(X[:2010], np.repeat([0, 1], [2000, 10]), None, 1.0, rbf(0.2))
-    assert "too large: 4,120,100 entries for 2,010 points and 20,000 pairs" in str(linear_program.NEEDS.refusal(many))
+    assert "too large: 4,120,100 entries for 2,010 points and 20,000 pairs" in str(linear_program.REQUIREMENTS.refusal(many))
 
 
 def test_features_take_the_place_of_k_where_they_are_fewer() -> None:

@@ -76,10 +76,10 @@ def test_an_offset_of_the_targets_is_taken_by_the_bias() -> None:
 
 
 def test_refusals() -> None:
-    assert "no kink" in str(huber.NEEDS.refusal(classification(SCALED, LABELS, loss="squared_hinge")))
-    assert "linear program" in str(huber.NEEDS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
-    assert "hard rows" in str(huber.NEEDS.refusal(classification(SCALED, LABELS, np.inf)))
-    assert "semidefinite" in str(huber.NEEDS.refusal(classification(SCALED, LABELS, kernel=sigmoid())))
+    assert "no kink" in str(huber.REQUIREMENTS.refusal(classification(SCALED, LABELS, loss="squared_hinge")))
+    assert "linear program" in str(huber.REQUIREMENTS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
+    assert "hard rows" in str(huber.REQUIREMENTS.refusal(classification(SCALED, LABELS, np.inf)))
+    assert "semidefinite" in str(huber.REQUIREMENTS.refusal(classification(SCALED, LABELS, kernel=sigmoid())))
 
 
 @given(st.floats(-10, 10), st.floats(1e-6, 10))

@@ -79,12 +79,12 @@ def test_a_start_on_some_of_the_points_changes_no_optimum(monkeypatch: pytest.Mo
 
 
 def test_refusals() -> None:
-    assert "kink" in str(newton.NEEDS.refusal(classification(SCALED, LABELS)))
-    assert "linear program" in str(newton.NEEDS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
-    assert "hard rows" in str(newton.NEEDS.refusal(squared(SCALED, LABELS, np.inf)))
-    assert "semidefinite" in str(newton.NEEDS.refusal(squared(SCALED, LABELS, kernel=sigmoid())))
+    assert "kink" in str(newton.REQUIREMENTS.refusal(classification(SCALED, LABELS)))
+    assert "linear program" in str(newton.REQUIREMENTS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
+    assert "hard rows" in str(newton.REQUIREMENTS.refusal(squared(SCALED, LABELS, np.inf)))
+    assert "semidefinite" in str(newton.REQUIREMENTS.refusal(squared(SCALED, LABELS, kernel=sigmoid())))
     many = np.random.default_rng(0).normal(size=(MOST_POINTS + 1, 2))
-    assert "1,001 points" in str(newton.NEEDS.refusal(squared(many, np.ones(len(many)), kernel=rbf())))
+    assert "1,001 points" in str(newton.REQUIREMENTS.refusal(squared(many, np.ones(len(many)), kernel=rbf())))
 
 
 def test_auto_takes_few_features_for_squares_and_many_points_as_well_for_the_hinge() -> None:

@@ -267,11 +267,11 @@ def test_a_kink_90000_times_as_steep_on_one_side() -> None:
 
 
 def test_refusals_and_auto() -> None:
-    assert "kink" in str(tron.NEEDS.refusal(classification(SCALED, LABELS, bias=False)))
-    assert "linear program" in str(tron.NEEDS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
-    assert "hard rows" in str(tron.NEEDS.refusal(signed(SCALED, LABELS, np.inf)))
-    assert "a bias, which is free" in str(tron.NEEDS.refusal(signed(SCALED, LABELS, bias=True)))
-    assert "semidefinite" in str(tron.NEEDS.refusal(signed(SCALED, LABELS, kernel=sigmoid())))
+    assert "kink" in str(tron.REQUIREMENTS.refusal(classification(SCALED, LABELS, bias=False)))
+    assert "linear program" in str(tron.REQUIREMENTS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
+    assert "hard rows" in str(tron.REQUIREMENTS.refusal(signed(SCALED, LABELS, np.inf)))
+    assert "a bias, which is free" in str(tron.REQUIREMENTS.refusal(signed(SCALED, LABELS, bias=True)))
+    assert "semidefinite" in str(tron.REQUIREMENTS.refusal(signed(SCALED, LABELS, kernel=sigmoid())))
     many = np.random.default_rng(0).normal(size=(6001, 1))
     only = signed(many, np.sign(many[:, 0]), kernel=rbf())
     assert next(registry._automatic(only)).name == "newton"
@@ -284,7 +284,7 @@ def test_any_small_problem(family: str) -> None:
 
     @given(margin_problems(family, max_points=9, tails=False))
     def check(problem: MarginProblem) -> None:
-        if tron.NEEDS.refusal(problem) is not None:
+        if tron.REQUIREMENTS.refusal(problem) is not None:
             return
         if problem.explicit is not None:
             same_optimum(checked(problem, 1e-7), solve(problem, "newton", tol=1e-7))

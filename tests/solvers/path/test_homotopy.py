@@ -109,7 +109,7 @@ def test_an_accuracy_that_no_path_has_is_not_claimed() -> None:
     ],
 )
 def test_what_it_does_not_take_it_says(problem: Problem, words: str) -> None:
-    assert words in str(homotopy.NEEDS.refusal(problem))
+    assert words in str(homotopy.REQUIREMENTS.refusal(problem))
 
 
 @every_family

@@ -1,17 +1,20 @@
-"""What a solver needs of a problem, as data; and the sentence that says which need a problem does not meet.
+"""Requirements of a solver on its problem, as data, and the sentence that refuses a problem.
 
-Every sentence stands here once. Where solvers differ in why they need something, the need is given as that reason, which ends the sentence:
+Every sentence stands here once. Where solvers differ in why they require something, the requirement is given as
+that reason, which ends the sentence:
 
 >>> from equimargin.formulations import MarginProblem, classification
->>> needs = Needs(MarginProblem, no_bias="which this method does not know")
->>> print(needs.refusal(classification([[0.0], [1.0]], [-1, 1])))
+>>> requires = Requirements(MarginProblem, losses=("hinge",), no_bias="which this method does not know")
+>>> print(requires.refusal(classification([[0.0], [1.0]], [-1, 1])))
 there is a bias, which this method does not know
+>>> print(requires.refusal(classification([[0.0], [1.0]], [-1, 1], loss="squared_hinge")))
+it takes the hinge, and the loss is the squared hinge
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -26,18 +29,23 @@ P = TypeVar("P", bound=AnyProblem)
 
 
 @dataclass(frozen=True)
-class Needs(Generic[P]):
+class Requirements(Generic[P]):
     """Requirements of a solver on its problem.
 
-    Without any other argument the solver takes every problem of the shape.
+    Without any other argument the solver takes every problem of the shape that has no loss: all
+    linear programs and hard margins.
 
     Parameters
     ----------
     shape : type
         Class of problems that the solver is called with: MarginProblem, OneNormProblem, or that
         of user-defined families.
-    no_hinge, no_squared_hinge : str
-        Why it does not take this loss, after "the hinge ..." or "the squared hinge ...".
+    losses : tuple of str
+        Losses of the margin problems that it takes. Every other one is refused, those included that
+        are added later.
+    why : mapping of str to str
+        Why it does not take a loss, by the name of the loss and after "the hinge ..." or "the
+        squared hinge ...". Another loss is refused with the list of `losses`.
     no_bias : str
         Why no row may have a free bias, after "there is a bias, ...".
     bias : str
@@ -58,18 +66,18 @@ class Needs(Generic[P]):
     features_at_any_size : bool
         True if `most_points` does not count for kernels with explicit features.
     also : callable
-        What else it needs, and no other solver does: the refusal of a problem that meets all
-        needs above, or None.
+        What else it requires, and no other solver does: the refusal of a problem that meets all
+        requirements above, or None.
 
     Raises
     ------
     ValueError
-        If the shape is no class.
+        If the shape is no class, or `losses` is a string.
     """
 
     shape: type[P]
-    no_hinge: str = ""
-    no_squared_hinge: str = ""
+    losses: tuple[str, ...] = ()
+    why: Mapping[str, str] = field(default_factory=dict)
     no_bias: str = ""
     bias: str = ""
     no_hard_rows: str = ""
@@ -83,10 +91,12 @@ class Needs(Generic[P]):
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, type):
-            raise ValueError(f"Needs: shape must be a class of problems, such as MarginProblem, not {shown(self.shape)}")
+            raise ValueError(f"Requirements: shape must be a class of problems, such as MarginProblem, not {shown(self.shape)}")
+        if isinstance(self.losses, str):
+            raise ValueError(f"Requirements: losses must be names of losses, such as ('hinge',), not {shown(self.losses)}")
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
-        """Return the first need that the problem does not meet, or None.
+        """Return the first requirement that the problem does not meet, or None.
 
         The order is that of the parameters, but with the sizes before `convex`.
         """
@@ -108,11 +118,14 @@ class Needs(Generic[P]):
             yield Refusal("the kernel matrix is not positive semidefinite")
 
     def _unmet_by_loss(self, problem: MarginProblem) -> Iterator[Refusal]:
-        """The losses that it does not take. A hard margin has no loss, whatever its `loss` says."""
-        if self.no_hinge and problem.loss == "hinge" and np.isfinite(problem.C):
-            yield Refusal(f"the hinge {self.no_hinge}")
-        if self.no_squared_hinge and problem.loss == "squared_hinge" and np.isfinite(problem.C):
-            yield Refusal(f"the squared hinge {self.no_squared_hinge}")
+        """Yield the refusal of a loss. A hard margin has none, whatever its `loss` says."""
+        if problem.loss in self.losses or np.isinf(problem.C):
+            return
+        if problem.loss in self.why:
+            yield Refusal(f"{_article(problem.loss)} {self.why[problem.loss]}")
+        else:
+            taken = " and ".join(map(_article, self.losses)) or "hard margins only"
+            yield Refusal(f"it takes {taken}, and the loss is {_article(problem.loss)}")
 
     def _unmet_by_rows(self, problem: MarginProblem) -> Iterator[Refusal]:
         if self.no_bias and problem.bias and problem.bias_signs.any():
@@ -125,6 +138,11 @@ class Needs(Generic[P]):
             yield Refusal("rows have more than one entry")
         if self.no_hard_rows and np.isinf(problem.group_costs).any():
             yield Refusal(f"hard rows (infinite costs), {self.no_hard_rows}")
+
+
+def _article(loss: str) -> str:
+    """Return the name of a loss as a sentence has it."""
+    return f"the {loss.replace('_', ' ')}"
 
 
 def _of_another_shape(problem: AnyProblem) -> Refusal:
