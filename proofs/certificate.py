@@ -33,6 +33,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.proofs import checker
 from equimargin.proofs.referee import FamilyVerdict
@@ -199,8 +200,8 @@ def state(problem: Problem) -> dict[str, Any]:
     ValueError : a kernel that is not positive semidefinite or has no name in the schema, a problem too large to be written.
     """
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
-    if isinstance(problem, MarginProblem) and problem.T > 1:
-        raise ValueError(f"certificates of this schema have one bias, and the problem has {problem.T} thresholds; certify a formulation of it")
+    if isinstance(problem.rows, Levels):
+        raise ValueError("certificates of this schema have no levels and thresholds; certify a formulation of the problem as a program")
     if not (problem.convex and kernel.positive_semidefinite):
         raise ValueError(f"the {kernel.name} kernel is not positive semidefinite: no optimum is certified with it")
     if kernel.name not in checker.PARAMETERS:

@@ -22,6 +22,7 @@ from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, Point
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Signed
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 from equimargin.solvers.problem_file import packed, read, unpacked, write
@@ -227,7 +228,7 @@ class Solution(AnySolution):
         return (lower + upper) / 2
 
     def decision_function(self, X: Any) -> Array:
-        """f(x) + b.
+        """f(x) + b; of an ordinal regression f(x), which its thresholds -b cut into levels.
 
         Parameters
         ----------
@@ -244,11 +245,15 @@ class Solution(AnySolution):
         points = new_points(X, self.problem.X, self.problem.feature_names)
         Z = explicit(self.problem.kernel, points)
         if self.w is not None and Z is not None:
-            return np.asarray(Z @ self.w + self.bias)
-        return np.asarray(self.problem.kernel.block(points, self.problem.X) @ self._coefficients + self.bias)
+            f = Z @ self.w
+        else:
+            f = self.problem.kernel.block(points, self.problem.X) @ self._coefficients
+        return np.asarray(f if isinstance(self.problem.rows, Levels) else f + self.bias)
 
     def predict(self, X: Any) -> Array:
         """The labels -1 and +1 of a classification, +1 where f(x) + b = 0; the decision values of a regression or a ranking.
+
+        Of an ordinal regression it is the level: the number of thresholds with f(x) + b_k >= 0.
 
         Parameters
         ----------
@@ -263,6 +268,8 @@ class Solution(AnySolution):
         ValueError : as in `decision_function`.
         """
         f = self.decision_function(X)
+        if isinstance(self.problem.rows, Levels):
+            return np.asarray((f[:, None] + self.bias >= 0).sum(axis=1), dtype=np.float64)
         return np.where(f >= 0, 1.0, -1.0) if isinstance(self.problem.rows, Signed) else f
 
     def stability(self, eps: float = 0.0) -> Stability:

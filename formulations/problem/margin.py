@@ -28,6 +28,7 @@ from equimargin.formulations.problem.limits import too_large_in_features, within
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, Point
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.base import Multipliers, ridge, weighed
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
@@ -45,8 +46,8 @@ class MarginProblem(CanonicalProblem):
     X : (m, d) features.  kernel : k.  rows : A, t, S.  C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
     loss : "hinge" or "squared_hinge".  bias : whether b is free; False holds it at 0.
     weights : (groups,) factors of C in [0, inf], one a row (of a tube, those of the m
-        rows above it first, then of the m below), or one a query where pairs come from
-        labels. The costs of the problem are the exact products C x weight: proven
+        rows above it first, then of the m below), one a query where pairs come from
+        labels, or one a point with a level. The costs of the problem are the exact products C x weight: proven
         bounds, exact optima and certificates hold for these. `costs` are the rounded
         products.
     shift, feature_names : as of every CanonicalProblem.
@@ -65,6 +66,8 @@ class MarginProblem(CanonicalProblem):
     def family(self) -> str:
         """The id of the formulations with this optimum."""
         kind = "hard" if np.isinf(self.C) else "l2" if self.loss == "squared_hinge" else "l1"
+        if isinstance(self.rows, Levels):
+            return "ord." + {"l1": "implicit", "l2": "implicit_l2"}.get(kind, kind)
         if isinstance(self.rows, Pairs):
             return f"rank.{kind}"
         if isinstance(self.rows, Tube):

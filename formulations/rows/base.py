@@ -156,7 +156,7 @@ class RowCurvature(Curvature):
 
 
 class Grouped(ABC):
-    """Groups of rows whose costs are equal. Every row is a group of its own, except that all pairs of a query are one group."""
+    """Groups of rows whose costs are equal: the pairs of a query, the rows of a point with a level, or else every row alone."""
 
     p: int
 
@@ -292,7 +292,7 @@ class Rows(GroupedRows):
         """
         for size in (np.positive, np.abs, np.ones_like):
             violated = np.maximum(size(self.t), 0.0)
-            value = float(costs @ (violated**2 if squared else violated))
+            value = float(self.spread(costs) @ (violated**2 if squared else violated))
             if value > 0:
                 return value
         return 1.0
