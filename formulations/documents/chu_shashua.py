@@ -111,7 +111,9 @@ def ord_implicit_dual(d: Symbols) -> cp.Problem:
     )
 
 
-@ord_implicit.formulation("beta", **OF_COEFFICIENTS)
+@ord_implicit.formulation(
+    "beta", latex=r"\min \tfrac12 \beta^\top K\beta + C \sum_{ik} (1 - s_{ik} ((K\beta)_i - b_k))_+", **OF_COEFFICIENTS
+)
 def ord_implicit_beta(d: Symbols) -> cp.Problem:
     """min 1/2 beta'K beta + C sum_ik (1 - s_ik ((K beta)_i - b_k))_+."""
     beta, b, C = cp.Variable(d.m, "beta"), cp.Variable(d.T, "b"), d.parameter("C")
@@ -119,9 +121,15 @@ def ord_implicit_beta(d: Symbols) -> cp.Problem:
     return minimize(d.K.quad(beta) / 2 + C * (d.c @ cp.pos(1 - margins)), hard=margins[d.hard] >= 1 if d.hard.any() else None)
 
 
-@ord_implicit.formulation("two_levels", applies=more_levels, in_features=True, **CLASSIFICATION)
+@ord_implicit.formulation(
+    "two_levels",
+    latex=r"\min \tfrac12 |w|^2 + C \sum_i (1 - y_i (w \cdot x_i + b))_+",
+    applies=more_levels,
+    in_features=True,
+    **CLASSIFICATION,
+)
 def ord_implicit_two_levels(d: Symbols) -> cp.Problem:
-    """svm.soft at the labels -1 and 1 of the levels 0 and 1: min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+, with b = -b_0."""
+    """min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+, svm.soft at the labels -1 and 1 of the levels 0 and 1, with b = -b_0."""
     w, b, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b"), d.parameter("C")
     margins = cp.multiply(2 * d.y - 1, d.X @ w + b)
     return minimize(cp.sum_squares(w) / 2 + C * (d.c @ cp.pos(1 - margins)), hard=margins[d.hard] >= 1 if d.hard.any() else None)
@@ -152,7 +160,9 @@ def ord_implicit_l2_dual(d: Symbols) -> cp.Problem:
     )
 
 
-@ord_implicit_l2.formulation("beta", **OF_COEFFICIENTS)
+@ord_implicit_l2.formulation(
+    "beta", latex=r"\min \tfrac12 \beta^\top K\beta + C \sum_{ik} (1 - s_{ik} ((K\beta)_i - b_k))_+^2", **OF_COEFFICIENTS
+)
 def ord_implicit_l2_beta(d: Symbols) -> cp.Problem:
     """min 1/2 beta'K beta + C sum_ik (1 - s_ik ((K beta)_i - b_k))_+^2."""
     beta, b, C = cp.Variable(d.m, "beta"), cp.Variable(d.T, "b"), d.parameter("C")
@@ -160,9 +170,15 @@ def ord_implicit_l2_beta(d: Symbols) -> cp.Problem:
     return minimize(d.K.quad(beta) / 2 + C * (d.c @ cp.square(cp.pos(1 - margins))), hard=margins[d.hard] >= 1 if d.hard.any() else None)
 
 
-@ord_implicit_l2.formulation("two_levels", applies=more_levels, in_features=True, **CLASSIFICATION)
+@ord_implicit_l2.formulation(
+    "two_levels",
+    latex=r"\min \tfrac12 |w|^2 + C \sum_i (1 - y_i (w \cdot x_i + b))_+^2",
+    applies=more_levels,
+    in_features=True,
+    **CLASSIFICATION,
+)
 def ord_implicit_l2_two_levels(d: Symbols) -> cp.Problem:
-    """svm.l2 at the labels -1 and 1 of the levels 0 and 1: min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+^2, with b = -b_0."""
+    """min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+^2, svm.l2 at the labels -1 and 1 of the levels 0 and 1, with b = -b_0."""
     w, b, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b"), d.parameter("C")
     margins = cp.multiply(2 * d.y - 1, d.X @ w + b)
     return minimize(cp.sum_squares(w) / 2 + C * (d.c @ cp.square(cp.pos(1 - margins))), hard=margins[d.hard] >= 1 if d.hard.any() else None)
@@ -180,6 +196,7 @@ def ord_hard_primal(d: Symbols) -> cp.Problem:
 
 @ord_hard.formulation(
     "neighbours",
+    latex=r"\min \tfrac12 |w|^2,\; s_{ik} (w \cdot x_i - b_k) \ge 1,\; k \in \{y_i - 1, y_i\},\; b_k \le b_{k+1}",
     carries="function",
     to_canonical=lambda v, d: d.point(v["w"], -v["b"]),
     from_canonical=WITHOUT_SLACKS["from_canonical"],
@@ -198,8 +215,13 @@ def ord_hard_dual(d: Symbols) -> cp.Problem:
     return maximize(cp.sum(alpha) - d.K.quad(beta) / 2, balance=d.S.T @ alpha == 0, lower=alpha >= 0)
 
 
-@ord_hard.formulation("rank_hard", value=lambda value, d: 4 * value, **OF_RANKING)
+@ord_hard.formulation(
+    "rank_hard", latex=r"\min \tfrac12 |w|^2,\; w \cdot (x_i - x_j) \ge 1", value=lambda value, d: 4 * value, **OF_RANKING
+)
 def ord_hard_rank_hard(d: Symbols) -> cp.Problem:
-    """rank.hard, times 4: min 1/2 |w|^2   s.t.   w.(x_i - x_j) >= 1  of all y_i > y_j. Two w of it have thresholds, with margins of 1."""
+    """min 1/2 |w|^2   s.t.   w.(x_i - x_j) >= 1  of all y_i > y_j.
+
+    It is rank.hard, times 4: twice its w has thresholds, with margins of 1.
+    """
     w = cp.Variable(d.X.shape[1], "w")
     return minimize(cp.sum_squares(w) / 2, margin=differences(d) @ w >= 1)

@@ -240,13 +240,17 @@ def classifying_free(d: Symbols) -> cp.Problem:
 
 @ord_implicit.formulation(
     "neighbours",
+    latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik},\; k \in \{y_i - 1, y_i\}",
     carries="function",
     control=True,
     to_canonical=lambda v, d: d.point(v["w"], -v["b"]),
     from_canonical=lambda at, d: {"w": at.w, "b": -np.atleast_1d(at.b), "xi": at.xi[neighbours(d)]},
 )
 def ord_implicit_neighbours(d: Symbols) -> cp.Problem:
-    """The thresholds next to a point's level alone, without an order of b."""
+    """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of k = y_i - 1 and y_i.
+
+    The thresholds next to a point's level alone, without an order of b.
+    """
     near = neighbours(d)
     hard = d.hard[near]
     w, b, xi, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(d.T, "b"), cp.Variable(len(near), "xi"), d.parameter("C")
@@ -260,20 +264,26 @@ def ord_implicit_neighbours(d: Symbols) -> cp.Problem:
 
 @ord_implicit.formulation(
     "rank_l1",
+    latex=r"\min \tfrac12 |w|^2 + C \sum_{y_i > y_j} (1 - w \cdot (x_i - x_j))_+",
     carries="function",
     control=True,
     to_canonical=lambda v, d: d.margin_problem.point_of_w(v["w"]),
     from_canonical=lambda at, d: {"w": at.w},
 )
 def ord_implicit_rank_l1(d: Symbols) -> cp.Problem:
-    """rank.l1, which looks alike: min 1/2 |w|^2 + C sum over y_i > y_j of (1 - w.(x_i - x_j))_+."""
+    """min 1/2 |w|^2 + C sum over y_i > y_j of (1 - w.(x_i - x_j))_+, rank.l1, which looks alike."""
     w, C = cp.Variable(d.X.shape[1], "w"), d.parameter("C")
     return minimize(cp.sum_squares(w) / 2 + C * cp.sum(cp.pos(1 - differences(d) @ w)))
 
 
-@ord_implicit_l2.formulation("dual.of_half", control=True, **MULTIPLIERS)
+@ord_implicit_l2.formulation(
+    "dual.of_half", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2 - \tfrac1{2C} |a|^2", control=True, **MULTIPLIERS
+)
 def ord_implicit_l2_dual_of_half(d: Symbols) -> cp.Problem:
-    """The dual of C/2 sum xi^2, with |a|^2 / (2C)."""
+    """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2 - |a|^2 / (2C)   s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k.
+
+    The dual of C/2 sum xi^2.
+    """
     alpha, inverse = cp.Variable(d.p, "alpha"), d.parameter("1/C")
     beta = d.let("beta", d.A.T @ alpha)
     return maximize(
@@ -284,7 +294,10 @@ def ord_implicit_l2_dual_of_half(d: Symbols) -> cp.Problem:
     )
 
 
-@ord_hard.formulation("rank_hard.unscaled", control=True, **OF_RANKING)
+@ord_hard.formulation("rank_hard.unscaled", latex=r"\min \tfrac12 |w|^2,\; w \cdot (x_i - x_j) \ge 1", control=True, **OF_RANKING)
 def ord_hard_unscaled(d: Symbols) -> cp.Problem:
-    """rank.hard as it is, with a quarter of the value."""
+    """min 1/2 |w|^2   s.t.   w.(x_i - x_j) >= 1  of all y_i > y_j.
+
+    It is rank.hard as it is, with a quarter of the value.
+    """
     return ord_hard_rank_hard(d)

@@ -40,9 +40,11 @@ def _many_features(problem: MarginProblem) -> Refusal | None:
         also=_many_features,
     ),
 )
-def _solve(problem: MarginProblem, limits: Limits) -> Solution:
+def _solve(problem: MarginProblem, limits: Limits) -> Solution | Point:
     """Minimise over w and b from 0, on the points that cost anything."""
     kept = np.flatnonzero(problem.group_costs)
+    if not len(kept):
+        return problem.origin
     X, y, cost = problem.X[kept], np.asarray(problem.rows.y)[kept], problem.group_costs[kept]
     run = _Judged(problem, kept, limits)
     newton(Machine(X, y, cost, problem.kernel, problem.T, problem.squared), run)

@@ -27,6 +27,7 @@ from equimargin.formulations import (
     minimize,
     one_norm_classification,
     one_norm_ranking,
+    ordinal,
     polynomial,
     precomputed,
     ranking,
@@ -53,7 +54,11 @@ RIGHT = [id for id in IDS if not REGISTRY[id].control]
 NEAR = {"CLARABEL": 1e-6, "SCS": 1e-6, "OSQP": 1e-3, "HIGHS": 1e-4}
 """How near to the optimum a backend's multipliers come, relative to S; a wrong sign is off by 1."""
 
-WITHOUT_MULTIPLIERS = {"svm.nobias.beta", "rank.l1.beta", "rank.l1.betahat", "rank.l2.beta"}
+WITHOUT_MULTIPLIERS = {
+    *("ord.implicit.beta", "ord.implicit.two_levels", "ord.implicit_l2.beta", "ord.implicit_l2.two_levels"),
+    *("ord.hard.neighbours", "ord.hard.rank_hard", "svm.nobias.beta"),
+    *("rank.l1.beta", "rank.l1.betahat", "rank.l2.beta"),
+}
 """Right formulations whose points have a function only."""
 MISREAD = "rank.l2.value.as_printed"
 """The control that declares the right problem and misprints its value."""
@@ -62,7 +67,7 @@ WEIGHTS: dict[str, list[float]] = {"ones": [], "positive": [0.5, 1.7, 1.0], "som
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
 
-def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones", n: int = 12) -> Problem:
+def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones", n: int = 12, levels: int = 3) -> Problem:
     """A small problem of a family: noisy, or feasible where there is no cost. Weights are a key of WEIGHTS."""
     options = FAMILIES[family]
     if options.get("hard"):
@@ -78,6 +83,8 @@ def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones
         return one_norm_classification(X, np.where(score > 0.4, 1.0, -1.0), C, kernel, "nobias" not in family)
     if family.startswith("svm"):
         return classification(X, np.where(score > 0.4, 1.0, -1.0), C, kernel, loss, options.get("bias", True), factors)
+    if family.startswith("ord"):
+        return ordinal(X, np.digitize(score, [-0.4, 0.5][: levels - 1]), C, kernel, loss, factors)
     if family.startswith("svr"):
         problem = regression(X, score, C, 0.1, kernel, loss, factors)
         return problem if factors is None else replace(problem, weights=np.concatenate([factors, factors[::-1]]))  # the sides differ
@@ -97,7 +104,12 @@ def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones
 
 def declared(id: str, kernel: Kernel, **options: Any) -> Declaration:
     """The declaration of a problem with one of the WEIGHTS."""
-    return declare(id, problem_of(REGISTRY[id].family, kernel, **options))
+    return declare(id, problem_for(id, kernel, **options))
+
+
+def problem_for(id: str, kernel: Kernel, **options: Any) -> Problem:
+    """A problem of a formulation's family that the formulation takes: a form for two levels is given two."""
+    return problem_of(REGISTRY[id].family, kernel, levels=2 if id.endswith("two_levels") else 3, **options)
 
 
 def forms(ids: list[str], *weights: str) -> pytest.MarkDecorator:
@@ -108,7 +120,7 @@ def forms(ids: list[str], *weights: str) -> pytest.MarkDecorator:
         for id in ids
         for kernel in KERNELS
         for chosen in choices
-        if REGISTRY[id].refusal(problem_of(REGISTRY[id].family, KERNELS[kernel], weights=(*chosen, "ones")[0])) is None
+        if REGISTRY[id].refusal(problem_for(id, KERNELS[kernel], weights=(*chosen, "ones")[0])) is None
     ]
     names = ("id", "kernel", "weights")[: 3 if weights else 2]
     return pytest.mark.parametrize(names, [(id, KERNELS[kernel], *chosen) for id, kernel, *chosen in taken], ids=map(" ".join, taken))
@@ -156,7 +168,7 @@ def test_it_says_where_it_is_printed(id: str) -> None:
     entry = REGISTRY[id]
     assert entry.id == id
     assert entry.sources
-    assert all(source.document in DOCUMENTS and source.equations for source in entry.sources)
+    assert all((source.document in DOCUMENTS or source.title) and source.equations for source in entry.sources)
     assert entry.statement.startswith(("min ", "max ")) or (entry.control and "read-out" in entry.statement)
     assert entry.latex
     assert entry.family in families()
@@ -210,7 +222,8 @@ def test_a_hard_row_that_is_violated_is_printed(id: str, kernel: Kernel, weights
         return
     assert d.canonical.hard.any()
     alpha = np.where(d.canonical.hard, -1.0, 0.0)
-    d.assign(complete(d.canonical, Point(beta=d.canonical.rows.rdot(alpha), b=0.0, alpha=alpha)))
+    b = np.zeros(d.canonical.T) if d.canonical.T > 1 else 0.0
+    d.assign(complete(d.canonical, Point(beta=d.canonical.rows.rdot(alpha), b=b, alpha=alpha)))
     printed = max(float(np.max(violation, initial=0.0)) for violation in d.printed(d.values).violations.values())
     assert printed == pytest.approx(max(float(np.max(c.violation(), initial=0.0)) for c in d.constraints.values()), rel=1e-8)
     assert printed > 0.1

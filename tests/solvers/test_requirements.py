@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from equimargin.formulations import MarginProblem, OneNormProblem, Problem, classification, linear, one_norm_ranking, ordinal, ranking, rbf, sigmoid
+from equimargin.formulations import (
+    MarginProblem,
+    OneNormProblem,
+    Problem,
+    classification,
+    linear,
+    one_norm_ranking,
+    ordinal,
+    ranking,
+    rbf,
+    sigmoid,
+)
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers import Refusal, Requirements
 

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from equimargin.estimators.base import MarginEstimator, row_weights
 from equimargin.formulations import Kernel, ordinal
-from equimargin.formulations.numeric.arguments import finite_cost, shown
+from equimargin.formulations.numeric.arguments import number, shown
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.labels import Index
@@ -109,7 +109,8 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
         self.levels_ = self._ordered(np.unique(y))
         self.classes_ = np.unique(self.levels_)
         weights = row_weights(sample_weight, X)
-        C, rows = finite_cost(self.C), np.arange(len(y)) if weights is None else np.flatnonzero(weights)
+        C = number(self.C, "C", "a positive finite number", lambda c: 0 < c < np.inf)
+        rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
         if len(np.unique(y[rows])) < 2:
             found = f"all rows of positive weight are of one class, {shown(y[rows[0]])}" if len(rows) else "no row has a positive weight"
             raise ValueError(f"OrdinalClassifier needs two classes, but {found}")
