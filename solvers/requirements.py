@@ -23,6 +23,7 @@ from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs
 
 P = TypeVar("P", bound=AnyProblem)
@@ -144,6 +145,11 @@ class Requirements(Generic[P]):
             yield Refusal("rows have more than one entry")
         if self.no_hard_rows and np.isinf(problem.group_costs).any():
             yield Refusal(f"hard rows (infinite costs), {self.no_hard_rows}")
+
+
+def without_levels(problem: MarginProblem) -> Refusal | None:
+    """Return the refusal of a problem whose rows are not those of levels and thresholds."""
+    return None if isinstance(problem.rows, Levels) else Refusal("its points have no levels with thresholds between them")
 
 
 def _article(loss: str) -> str:

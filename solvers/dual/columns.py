@@ -19,7 +19,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers
 from equimargin.solvers.registry import solver
-from equimargin.solvers.requirements import Requirements
+from equimargin.solvers.requirements import Requirements, without_levels
 from equimargin.solvers.solution import Limits, Solution
 
 BLOCK = 1000
@@ -44,6 +44,7 @@ LEAST_CURVATURE = 1e-12
         single_entries=True,
         thresholds=np.inf,
         convex=True,
+        also=without_levels,
     ),
 )
 def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solution:

@@ -17,13 +17,16 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import LISTED_PAIRS
 from equimargin.solvers.registry import SOLVERS, solver
-from equimargin.solvers.requirements import Requirements
+from equimargin.solvers.requirements import Requirements, without_levels
 from equimargin.solvers.solution import Limits, Solution
 
 
 def _soft_rows(problem: MarginProblem) -> Refusal | None:
+    if not isinstance(problem.rows, Levels):
+        return without_levels(problem)
     if not np.isinf(problem.group_costs).all():
         return Refusal("rows that are not hard, which the ranking does not have")
     pairs = _ranked(problem).p

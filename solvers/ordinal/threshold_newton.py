@@ -8,11 +8,12 @@ from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.rows.levels import Levels
 from equimargin.solvers.ordinal.machine import STEPS, Machine
 from equimargin.solvers.ordinal.newton import newton
 from equimargin.solvers.progress import Judge
 from equimargin.solvers.registry import solver
-from equimargin.solvers.requirements import Requirements
+from equimargin.solvers.requirements import Requirements, without_levels
 from equimargin.solvers.solution import Limits, Solution
 
 MOST_FEATURES = 2000
@@ -20,6 +21,8 @@ MOST_FEATURES = 2000
 
 
 def _many_features(problem: MarginProblem) -> Refusal | None:
+    if not isinstance(problem.rows, Levels):
+        return without_levels(problem)
     if problem.explicit is not None and problem.explicit.q > MOST_FEATURES:
         return Refusal(f"{problem.explicit.q:,} features, more than the {MOST_FEATURES:,} of a dense Hessian", too_large=True)
     return None
