@@ -19,7 +19,7 @@ from equimargin.formulations.lazy_cvxpy import cp
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import AnyBias, Point
 from equimargin.formulations.rows.listed import Tube
 
 __all__ = ["COSTS", "HARD_AT_0", "DeclarationValues", "KernelMatrix", "Symbols", "cp", "maximize", "minimize", "reciprocal"]
@@ -132,6 +132,16 @@ class Symbols:
         """(p, m) sparse rows: +1 at the preferred point and -1 at the other, or the label."""
         return self.problem.rows.matrix
 
+    @property
+    def T(self) -> int:
+        """Number of thresholds."""
+        return self.margin_problem.T
+
+    @cached_property
+    def S(self) -> Any:
+        """(p, T) sparse signs: that of a row in the column of its threshold."""
+        return self.margin_problem.S
+
     @cached_property
     def K(self) -> KernelMatrix:
         """(m, m) Gram matrix, in products `K @ v` and `K.quad(v)`."""
@@ -158,6 +168,12 @@ class Symbols:
     def inverse_root_c(self) -> Array:
         """(p,) 1 / sqrt(weight), 0 where the weight is 0 or infinite."""
         return self.margin_problem.inverse_root_weights
+
+    @property
+    def inverse_c(self) -> Array:
+        """(p,) 1 / weight, 0 where the weight is 0 or infinite."""
+        weights = self.problem.unit_weights
+        return np.divide(1.0, weights, out=np.zeros(self.p), where=weights > 0)
 
     @property
     def slope(self) -> float:
@@ -263,12 +279,16 @@ class Symbols:
         ----------
         w : ndarray
             (q,) coefficients of the features X.
-        b : float
-            The bias, with the sign of f + b.
+        b : float or ndarray
+            The bias, with the sign of f + b; (T,) of T > 1 thresholds.
         alpha : ndarray or None
             (p,) multipliers of the rows.
         """
-        return self.margin_problem.point_of_w(w, float(b), alpha)
+        return self.margin_problem.point_of_w(w, self.bias(b), alpha)
+
+    def bias(self, b: Any) -> AnyBias:
+        """Return b as a canonical point has it: a float of one threshold, (T,) of more."""
+        return np.asarray(b, dtype=np.float64) if self.T > 1 else np.asarray(b, dtype=np.float64).item()
 
 
 class KernelMatrix:

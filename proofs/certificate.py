@@ -33,6 +33,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.proofs import checker
 from equimargin.proofs.referee import FamilyVerdict
@@ -204,6 +205,8 @@ def state(problem: Problem) -> dict[str, Any]:
             "`certify_program` takes the program of a formulation"
         )
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
+    if isinstance(problem.rows, Levels):
+        raise ValueError("certificates of this schema have no levels and thresholds; certify a formulation of the problem as a program")
     if not (problem.convex and kernel.positive_semidefinite):
         raise ValueError(f"the {kernel.name} kernel is not positive semidefinite: no optimum is certified with it")
     if kernel.name not in checker.PARAMETERS:

@@ -28,6 +28,8 @@ def refusal(problem: Problem) -> Refusal | None:
     """Why this problem has no exact optimum here, or None."""
     if isinstance(problem, MarginProblem) and problem.delta is not None:
         return Refusal("exact_optimum takes the hinge and the squared hinge, and the loss is the huberised hinge")
+    if isinstance(problem, MarginProblem) and problem.T > 1:
+        return Refusal(f"there are {problem.T} thresholds, and this method knows one bias")
     if not rational_kernel(problem.kernel):
         return Refusal(f"the {problem.kernel.name} kernel has no rational values: give its float Gram matrix (`given_gram`)")
     if problem.m > EXACT_POINTS:

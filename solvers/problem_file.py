@@ -28,6 +28,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 
 RENAMED = {"pairs": "rows"}
@@ -274,6 +275,8 @@ def _targets(rows: Rows) -> Arrays:
         return {"y": rows.y, "query": rows.query}
     if isinstance(rows, Pairs):
         return {"preferred": rows.preferred, "other": rows.other}
+    if isinstance(rows, Levels):
+        return {"y": rows.y, "thresholds": np.array(rows.T)}
     return {"y": rows.y, "epsilon": np.array(rows.epsilon)} if isinstance(rows, Tube) else {"y": rows.y}
 
 
@@ -291,9 +294,15 @@ def _rows(name: str, arrays: Mapping[str, NDArray[Any]], m: int) -> Rows:
         return Signed(y)
     if name == Tube.__name__ and 0 <= float(_numbers(arrays, "epsilon")) < np.inf:
         return Tube(y, float(arrays["epsilon"]))
+    if name == Levels.__name__ and _are_levels(y, arrays["thresholds"]):
+        return Levels(y, int(arrays["thresholds"]))
     if name == LabelledPairs.__name__ and _are_queries(arrays["query"], m):
         return LabelledPairs(y, arrays["query"].astype(np.int64))
     raise ValueError(f"its rows {name!r} are unknown, or their labels do not fit")
+
+
+def _are_levels(y: NDArray[np.float64], T: NDArray[Any]) -> bool:
+    return T.shape == () and T.dtype.kind == "i" and int(T) >= 1 and bool(((y == np.floor(y)) & (y >= 0) & (y <= T)).all())
 
 
 def _are_queries(query: NDArray[Any], m: int) -> bool:

@@ -201,6 +201,9 @@ SOLVERS: Registry[RegisteredSolver[Any]] = Registry(
         "cutting_plane": "equimargin.solvers.dual.cutting_plane",
         "homotopy": "equimargin.solvers.path.homotopy",
         "dual_active_set": "equimargin.solvers.hard.dual_active_set",
+        "threshold_newton": "equimargin.solvers.ordinal.threshold_newton",
+        "columns": "equimargin.solvers.dual.columns",
+        "hard_levels": "equimargin.solvers.ordinal.hard_levels",
         "penalty": "equimargin.solvers.hard.penalty",
     },
 )

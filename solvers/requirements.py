@@ -23,7 +23,8 @@ from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.refusal import Refusal
-from equimargin.formulations.rows.listed import Signed, Tube
+from equimargin.formulations.rows.levels import Levels
+from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.user_functions import kept
 
 P = TypeVar("P", bound=AnyProblem)
@@ -58,6 +59,8 @@ class Requirements(Generic[P]):
         with one weight per feature.
     single_entries : bool
         True if every row of A must have one entry, 1 or -1, as in classification and regression.
+    thresholds : float
+        The largest number of free thresholds: 1, by default, is a bias.
     convex : bool
         True if the kernel matrix has to be positive semidefinite.
     most_rows : float
@@ -84,6 +87,7 @@ class Requirements(Generic[P]):
     no_hard_rows: str = ""
     linear: bool = False
     single_entries: bool = False
+    thresholds: float = 1
     convex: bool = False
     most_rows: float = np.inf
     most_points: float = np.inf
@@ -112,7 +116,7 @@ class Requirements(Generic[P]):
             yield from self._unmet_by_loss(problem)
             yield from self._unmet_by_rows(problem)
         if problem.p > self.most_rows:
-            rows = "rows" if isinstance(problem.rows, Signed | Tube) else "pairs"
+            rows = "pairs" if isinstance(problem.rows, Pairs) else "rows"
             yield Refusal(f"{problem.p:,} {rows}, more than the {self.most_rows:,} that are listed one by one", too_large=True)
         if problem.m > self.most_points and not (self.features_at_any_size and problem.explicit is not None):
             yield Refusal(f"{problem.m:,} points, more than the {self.most_points:,} whose Gram matrix is kept", too_large=True)
@@ -130,6 +134,9 @@ class Requirements(Generic[P]):
             yield Refusal(f"it takes {taken}, and the loss is {_article(problem.loss)}")
 
     def _unmet_by_rows(self, problem: MarginProblem) -> Iterator[Refusal]:
+        if self.thresholds < problem.T:
+            known = "one bias" if self.thresholds == 1 else f"{self.thresholds:g} at most"
+            yield Refusal(f"there are {problem.T} thresholds, and this method knows {known}")
         if self.no_bias and problem.bias and problem.bias_signs.any():
             yield Refusal(f"there is a bias, {self.no_bias}")
         if self.bias and not (problem.bias and problem.bias_signs.all()):
@@ -140,6 +147,11 @@ class Requirements(Generic[P]):
             yield Refusal("rows have more than one entry")
         if self.no_hard_rows and np.isinf(problem.group_costs).any():
             yield Refusal(f"hard rows (infinite costs), {self.no_hard_rows}")
+
+
+def without_levels(problem: MarginProblem) -> Refusal | None:
+    """Return the refusal of a problem whose rows are not those of levels and thresholds."""
+    return None if isinstance(problem.rows, Levels) else Refusal("its points have no levels with thresholds between them")
 
 
 def _article(loss: str) -> str:

@@ -21,7 +21,8 @@ from equimargin.formulations.kernels.features import explicit, new_points
 from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.formulations.problem.point import CanonicalPoint, Point
+from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, Point
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Signed
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 from equimargin.solvers.problem_file import packed, read, unpacked, write
@@ -214,19 +215,20 @@ class Solution(AnySolution):
         return None if Z is None else Z.rdot(self._coefficients)
 
     @cached_property
-    def bias_interval(self) -> tuple[float, float]:
-        """All b that are best for the point's f, in the project's sign f(x) + b."""
+    def bias_interval(self) -> tuple[AnyBias, AnyBias]:
+        """All b that are best for the point's f, in the project's sign f(x) + b: (T,) each of T > 1 thresholds."""
         return self.problem.best_bias(self._f)
 
     @property
-    def bias(self) -> float:
-        """The point's b, or the middle of `bias_interval`."""
+    def bias(self) -> AnyBias:
+        """The point's b, or the middle of `bias_interval`; (T,) of T > 1 thresholds."""
         if self._function.b is not None:
             return self._function.b
-        return sum(self.bias_interval) / 2
+        lower, upper = self.bias_interval
+        return (lower + upper) / 2
 
     def decision_function(self, X: Any) -> Array:
-        """f(x) + b.
+        """f(x) + b; of an ordinal regression f(x), which its thresholds -b cut into levels.
 
         Parameters
         ----------
@@ -243,11 +245,15 @@ class Solution(AnySolution):
         points = new_points(X, self.problem.X, self.problem.feature_names)
         Z = explicit(self.problem.kernel, points)
         if self.w is not None and Z is not None:
-            return Z @ self.w + self.bias
-        return self.problem.kernel.block(points, self.problem.X) @ self._coefficients + self.bias
+            f = Z @ self.w
+        else:
+            f = self.problem.kernel.block(points, self.problem.X) @ self._coefficients
+        return np.asarray(f if isinstance(self.problem.rows, Levels) else f + self.bias)
 
     def predict(self, X: Any) -> Array:
         """The labels -1 and +1 of a classification, +1 where f(x) + b = 0; the decision values of a regression or a ranking.
+
+        Of an ordinal regression it is the level: the number of thresholds with f(x) + b_k >= 0.
 
         Parameters
         ----------
@@ -262,6 +268,8 @@ class Solution(AnySolution):
         ValueError : as in `decision_function`.
         """
         f = self.decision_function(X)
+        if isinstance(self.problem.rows, Levels):
+            return np.asarray((f[:, None] + self.bias >= 0).sum(axis=1), dtype=np.float64)
         return np.where(f >= 0, 1.0, -1.0) if isinstance(self.problem.rows, Signed) else f
 
     def stability(self, eps: float = 0.0) -> Stability:

@@ -18,7 +18,7 @@ from equimargin.formulations.bounds.multipliers_from_f import dual_from
 from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
+from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 
@@ -89,13 +89,13 @@ class Completion(CompletedPoint):
         return Z @ self.w if Z is not None else self.problem.gram @ self.beta
 
     @cached_property
-    def b(self) -> float:
-        """The bias in the project's sign, f(x) + b."""
+    def b(self) -> AnyBias:
+        """The bias in the project's sign, f(x) + b; (T,) of T > 1 thresholds."""
         return self.problem.bias_at(self.f) if self.point.b is None else self.point.b
 
     @cached_property
     def u(self) -> Array:
-        """u_r = t_r - (A f)_r - b s_r, (p,)."""
+        """u_r = t_r - (A f)_r - (S b)_r, (p,)."""
         return self.problem.slack(self.f, self.b)
 
     @cached_property

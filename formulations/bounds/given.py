@@ -50,7 +50,7 @@ def given_point(problem: Problem, given: Any) -> CanonicalPoint:
         parts = _with_penalised_bias(problem, parts)
     values = parts.pop("f", None)
     point = _finite(problem.own_point(Point(**parts)))
-    if point.b and not problem.bias:
+    if np.any(point.b) and not problem.bias:
         reason = f"the {problem.family} problem has no bias of its own: leave b out, or pose the problem with one"
         raise ValueError(f"b is {point.b:g}, and {reason}")
     return point if values is None else _of_values(problem, values, point)

@@ -34,7 +34,7 @@ from equimargin.formulations.numeric.dyadic import on_grid
 from equimargin.formulations.numeric.rounding import UNIT, added, gamma_n, largest, product, quotient, root, rounded, total
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
+from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.rows.base import Multipliers
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Tube
@@ -187,7 +187,7 @@ def _upper(problem: MarginProblem, point: Point, way: float, rough: float = LARG
     if isinstance(problem.rows, LabelledPairs) and problem.swept:
         return _swept_upper(problem, problem.rows, at, point.alpha, way)
     b = problem.bias_at(at.f) if point.b is None else point.b
-    if not np.isfinite(b):
+    if not np.isfinite(b).all():
         return unknown
     hard, most = _hard(problem), _needed(problem, at, b, OUTWARD)
     missed = bool((most[hard] > 0).any())
@@ -234,7 +234,7 @@ def _slacks_near(rows: LabelledPairs, f: Array, costs: Array, alpha: AnyMultipli
     return rows.slacks(f, costs), 0.0
 
 
-def _is_rough(problem: MarginProblem, at: Evaluation, b: float, most: Array) -> bool:
+def _is_rough(problem: MarginProblem, at: Evaluation, b: AnyBias, most: Array) -> bool:
     """Whether the rounding of f is much of U: asked in the same words whichever way U is then rounded, so that both are of one point."""
     losses = _losses(problem, most, OUTWARD)
     own = _at_least_0(added(_half_norm2(at, OUTWARD), losses, OUTWARD))
@@ -268,15 +268,15 @@ def _hard(problem: MarginProblem) -> NDArray[np.bool_]:
     return np.isinf(problem.rows.spread(_costs(problem, INWARD)))
 
 
-def _needed(problem: MarginProblem, at: Evaluation, b: float, way: float) -> Array:
-    """An upper bound of u_r = t_r - (A f)_r - b s_r, (p,); inward a lower one."""
+def _needed(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> Array:
+    """An upper bound of u_r = t_r - (A f)_r - (S b)_r, (p,); inward a lower one."""
     rows = problem.rows
-    size = np.abs(rows.t) + rows.absolute_dot(np.abs(at.f)) + abs(b)
+    size = np.abs(rows.t) + rows.absolute_dot(np.abs(at.f)) + (abs(b) if rows.k is None else np.abs(b)[rows.k])
     noise = rounded(rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 8 * UNIT * size, 1)
     return np.asarray(rounded(problem.slack(at.f, b) + way * noise, way))
 
 
-def _scaled_upper(problem: MarginProblem, at: Evaluation, b: float, way: float) -> float:
+def _scaled_upper(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> float:
     """U at the smallest multiple of (f, b) that meets all hard rows, whose t is 1; inf if none does.
 
     Outward the multiple is a float that is large enough; inward it is only known to lie between two.

@@ -4,7 +4,7 @@ At the optimum alpha_r = c_r loss'(u_r) wherever the loss has a derivative. The 
 For the hinge alpha_r = c_r where u_r > 0, and alpha_r = 0 where u_r < 0. The multipliers alpha_M of the rows on the margin, u_r = 0, are
 those that give f back,
 
-    min over 0 <= alpha_M <= c_M   | f - A'alpha |_K,   s'alpha = 0.
+    min over 0 <= alpha_M <= c_M   | f - A'alpha |_K,   S'alpha = 0.
 
 These multipliers may narrow the interval of a family. They are never used to judge the answer that they were made from, because an f that
 is almost optimal can give multipliers that are far from optimal.
@@ -37,7 +37,7 @@ def dual_from(problem: MarginProblem, point: Point) -> Array | None:
 
     Returns
     -------
-    alpha : (p,) with 0 <= alpha <= box and s'alpha = 0 exactly, or None where too many rows lie on the margin, or there are too many.
+    alpha : (p,) with 0 <= alpha <= box and S'alpha = 0 exactly, or None where too many rows lie on the margin, or there are too many.
 
     Source: the stationarity conditions of T (23)-(28), K (3.13); proofs/catalogue.md, "Multipliers made from a function".
     """
@@ -66,8 +66,8 @@ def _hinge_multipliers(problem: MarginProblem, point: Point, u: Array, width: fl
         span = np.asarray((rows @ features).T if isinstance(features, np.ndarray) else (rows @ features).toarray().T)
         target = _in_features(problem, point) - np.asarray(features.T @ problem.rows.rdot(alpha))
         weight = max(float(np.abs(span).max(initial=0.0)), 1e-300)
-        system = np.vstack([span, weight * problem.bias_signs[margin]])
-        wanted = np.append(target, -weight * float(problem.bias_signs @ alpha))
+        system = np.vstack([span, weight * problem.S[margin].toarray().T])
+        wanted = np.append(target, -weight * (problem.S.T @ alpha))
         method = "bvls" if len(margin) < 200 else "trf"
         alpha[margin] = lsq_linear(system, wanted, (0.0, problem.box[margin]), method=method, tol=1e-14, lsmr_tol="auto").x
     return np.asarray(problem.repaired(alpha))

@@ -31,7 +31,7 @@ from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, added, gamma_n, largest, product, quotient, root, rounded
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.formulations.problem.point import CanonicalPoint
+from equimargin.formulations.problem.point import AnyBias, CanonicalPoint
 from equimargin.formulations.rows.counted import WIDEST_THRESHOLD
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
@@ -46,16 +46,16 @@ class Stability:
     problem : of the functions.  beta : (m,) coefficients of the middle, f = sum_i beta_i k(x_i, .).
     radius : of the ball, in the norm of the kernel; infinite where the point proves nothing.
     bias : between which the best b of every such f lies, in the project's sign
-        f(x) + b; (0, 0) without a bias.
+        f(x) + b; (0, 0) without a bias, (T,) each of T > 1 thresholds.
     """
 
     problem: MarginProblem
     beta: Array
     radius: float
-    bias: tuple[float, float]
+    bias: tuple[AnyBias, AnyBias]
 
     def decisions(self, X: Any = None) -> tuple[Array, Array]:
-        """Between which f(x) + b lies for every such f and each of its best biases.
+        """Between which f(x) + b lies for every such f and each of its best biases; f(x) alone, where there are more thresholds than one.
 
         Parameters
         ----------
@@ -71,7 +71,8 @@ class Stability:
             Gram matrix, whose k(x, x) is not known.
         """
         f, error = self._values(X)
-        return added(rounded(f - error, -1), self.bias[0], -1), added(rounded(f + error, 1), self.bias[1], 1)
+        least, most = rounded(f - error, -1), rounded(f + error, 1)
+        return (least, most) if self.problem.T > 1 else (added(least, self.bias[0], -1), added(most, self.bias[1], 1))
 
     def signs(self, X: Any = None) -> Signs:
         """The sign of f(x) + b where it is the same for every such f, (n,): 1 or -1, and 0 where that is not proven.
@@ -82,8 +83,10 @@ class Stability:
 
         Raises
         ------
-        ValueError : as in `decisions`.
+        ValueError : as in `decisions`; more thresholds than one, from none of which a point has a sign.
         """
+        if self.problem.T > 1:
+            raise ValueError(f"points have no signs with {self.problem.T} thresholds; decisions(X) bounds f, and `bias` the thresholds")
         return _signs(*self.decisions(X))
 
     def orders(self, preferred: Any, other: Any) -> Signs:
@@ -121,7 +124,7 @@ class Stability:
         return np.where(self.problem.free, np.int8(-1), _signs(*self.slacks()))
 
     def slacks(self) -> tuple[Array, Array]:
-        """Between which u_r = t_r - (A f)_r - b s_r lies for every such f and each of its best biases, (p,) each.
+        """Between which u_r = t_r - (A f)_r - (S b)_r lies for every such f and each of its best biases, (p,) each.
 
         Returns
         -------
@@ -134,10 +137,10 @@ class Stability:
         rows, b = self.problem.rows, self.bias
         f, error = kernel_product(self.problem, self._middle)
         u = rows.t - rows.dot(f)
-        size = np.abs(rows.t) + rows.absolute_dot(np.abs(f)) + max(map(abs, b))
+        size = np.abs(rows.t) + rows.absolute_dot(np.abs(f)) + np.max(np.abs(b))
         noise = rows.absolute_dot(error) + 8 * UNIT * size + self.radius * self._row_norms()
         noise = rounded(noise * (1 + 8 * UNIT), 1)
-        shifts = np.stack([-b[0] * self.problem.bias_signs, -b[1] * self.problem.bias_signs])
+        shifts = np.stack([-rows.offset(end) if self.problem.bias else np.zeros(rows.p) for end in b])
         least, most = u + shifts.min(axis=0) - noise, u + shifts.max(axis=0) + noise
         return np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
 
@@ -233,10 +236,19 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
     return found if problem.rows.invariant or not problem.bias else replace(found, bias=_bias(found))
 
 
-def _bias(ball: Stability) -> tuple[float, float]:
+def _bias(ball: Stability) -> tuple[AnyBias, AnyBias]:
     """Between which every best b of every f of the ball lies."""
+    problem, k = ball.problem, ball.problem.rows.k
+    active = (problem.bias_signs != 0) & ~problem.free
+    if k is None:
+        return _threshold(ball, np.flatnonzero(active))
+    ends = np.array([_threshold(ball, np.flatnonzero(active & (k == threshold))) for threshold in range(problem.T)])
+    return ends[:, 0], ends[:, 1]
+
+
+def _threshold(ball: Stability, active: Index) -> tuple[float, float]:
+    """Between which every best threshold lies, on which these rows depend."""
     problem = ball.problem
-    active = np.flatnonzero((problem.bias_signs != 0) & ~problem.free)
     f, error = kernel_product(problem, ball._middle)
     rows = problem.rows
     s = problem.bias_signs[active]

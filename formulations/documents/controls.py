@@ -8,6 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from equimargin.formulations.documents.chu_shashua import (
+    OF_RANKING,
+    differences,
+    neighbours,
+    ord_hard,
+    ord_hard_rank_hard,
+    ord_implicit,
+    ord_implicit_l2,
+)
 from equimargin.formulations.documents.point_maps import MULTIPLIERS, WITH_BIAS
 from equimargin.formulations.documents.yu_kim import rank_l1, rank_onenorm, rvm, svm_onenorm, svm_soft
 from equimargin.formulations.kernels.kernel import Linear, Precomputed
@@ -227,3 +236,68 @@ def classifying_free(d: Symbols) -> cp.Problem:
     alpha, b, xi, C = cp.Variable(d.p, "alpha"), cp.Variable(name="b"), cp.Variable(d.p, "xi"), d.parameter("C")
     g = d.let("g", d.K @ cp.multiply(d.y, alpha))
     return minimize(cp.norm1(alpha) + C * cp.sum(xi), margin=cp.multiply(d.y, g + b) >= 1 - xi, slack=xi >= 0)
+
+
+@ord_implicit.formulation(
+    "neighbours",
+    latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik},\; k \in \{y_i - 1, y_i\}",
+    carries="function",
+    control=True,
+    to_canonical=lambda v, d: d.point(v["w"], -v["b"]),
+    from_canonical=lambda at, d: {"w": at.w, "b": -np.atleast_1d(at.b), "xi": at.xi[neighbours(d)]},
+)
+def ord_implicit_neighbours(d: Symbols) -> cp.Problem:
+    """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of k = y_i - 1 and y_i.
+
+    The thresholds next to a point's level alone, without an order of b.
+    """
+    near = neighbours(d)
+    hard = d.hard[near]
+    w, b, xi, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(d.T, "b"), cp.Variable(len(near), "xi"), d.parameter("C")
+    return minimize(
+        cp.sum_squares(w) / 2 + C * (d.c[near] @ xi),
+        margin=d.A[near] @ (d.X @ w) - d.S[near] @ b >= 1 - xi,
+        slack=xi >= 0,
+        hard=xi[hard] == 0 if hard.any() else None,
+    )
+
+
+@ord_implicit.formulation(
+    "rank_l1",
+    latex=r"\min \tfrac12 |w|^2 + C \sum_{y_i > y_j} (1 - w \cdot (x_i - x_j))_+",
+    carries="function",
+    control=True,
+    to_canonical=lambda v, d: d.margin_problem.point_of_w(v["w"]),
+    from_canonical=lambda at, d: {"w": at.w},
+)
+def ord_implicit_rank_l1(d: Symbols) -> cp.Problem:
+    """min 1/2 |w|^2 + C sum over y_i > y_j of (1 - w.(x_i - x_j))_+, rank.l1, which looks alike."""
+    w, C = cp.Variable(d.X.shape[1], "w"), d.parameter("C")
+    return minimize(cp.sum_squares(w) / 2 + C * cp.sum(cp.pos(1 - differences(d) @ w)))
+
+
+@ord_implicit_l2.formulation(
+    "dual.of_half", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2 - \tfrac1{2C} |a|^2", control=True, **MULTIPLIERS
+)
+def ord_implicit_l2_dual_of_half(d: Symbols) -> cp.Problem:
+    """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2 - |a|^2 / (2C)   s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k.
+
+    The dual of C/2 sum xi^2.
+    """
+    alpha, inverse = cp.Variable(d.p, "alpha"), d.parameter("1/C")
+    beta = d.let("beta", d.A.T @ alpha)
+    return maximize(
+        cp.sum(alpha) - d.K.quad(beta) / 2 - inverse / 2 * (d.inverse_c @ cp.square(alpha)),
+        balance=d.S.T @ alpha == 0,
+        lower=alpha >= 0,
+        unweighted=alpha[d.unweighted] == 0 if d.unweighted.any() else None,
+    )
+
+
+@ord_hard.formulation("rank_hard.unscaled", latex=r"\min \tfrac12 |w|^2,\; w \cdot (x_i - x_j) \ge 1", control=True, **OF_RANKING)
+def ord_hard_unscaled(d: Symbols) -> cp.Problem:
+    """min 1/2 |w|^2   s.t.   w.(x_i - x_j) >= 1  of all y_i > y_j.
+
+    It is rank.hard as it is, with a quarter of the value.
+    """
+    return ord_hard_rank_hard(d)

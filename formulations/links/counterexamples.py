@@ -11,6 +11,7 @@ from equimargin.formulations.problem.construct import (
     classification,
     one_norm_classification,
     one_norm_ranking,
+    ordinal,
     ranking,
     ranking_vector_machine,
     regression,
@@ -47,6 +48,11 @@ def far_outlier() -> OneNormProblem:
 def figure_three() -> MarginProblem:
     """Positive 2, negatives 0 and 3."""
     return ranking(np.array([[0.0], [3.0], [2.0]]), np.array([0.0, 0.0, 1.0]), None, 1.0)
+
+
+def levels_out_of_order() -> MarginProblem:
+    """0, 1, 2 of the levels 0, 2, 1."""
+    return ordinal(np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 2.0, 1.0]))
 
 
 def level_targets(loss: Any) -> MarginProblem:

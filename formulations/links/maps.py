@@ -13,7 +13,8 @@ from equimargin.formulations.problem.construct import classification, one_norm_c
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint, Point
-from equimargin.formulations.rows.listed import Pairs
+from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.listed import Pairs, Signed
 
 
 def to_x(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
@@ -95,6 +96,16 @@ def as_classification(problem: MarginProblem) -> MarginProblem:
     """The two levels as classes."""
     y = np.where(problem.rows.y == problem.rows.y.max(), 1.0, -1.0)
     return classification(problem.X, y, problem.C, problem.kernel, problem.loss)
+
+
+def of_two_levels(problem: MarginProblem) -> MarginProblem:
+    """The classification of an ordinal regression with one threshold, with its weights."""
+    return replace(problem, rows=Signed(2 * np.asarray(problem.rows.y) - 1))
+
+
+def pairs_of_levels(problem: MarginProblem) -> MarginProblem:
+    """The ranking of all points by their levels."""
+    return replace(problem, rows=LabelledPairs(np.asarray(problem.rows.y), None), bias=False, weights=None)
 
 
 def halved(problem: MarginProblem, point: Point, factor: float) -> Point:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from equimargin.formulations.bounds.complete import Completion
+from equimargin.formulations.documents.chu_shashua import SHASHUA, ord_implicit, ord_implicit_l2
 from equimargin.formulations.kernels.kernel import Linear, rbf
 from equimargin.formulations.links.counterexamples import (
     alternating,
@@ -12,6 +16,7 @@ from equimargin.formulations.links.counterexamples import (
     far_outlier,
     figure_three,
     level_targets,
+    levels_out_of_order,
     moved_by_three,
     one_class_differences,
     one_norm_pair,
@@ -23,7 +28,16 @@ from equimargin.formulations.links.counterexamples import (
     two_points,
     weakly_complementary,
 )
-from equimargin.formulations.links.kinds import Equivalence, Link, NotEquivalent, PointMap, Relaxation, Rescaling, StrongEquivalence
+from equimargin.formulations.links.kinds import (
+    Equivalence,
+    Link,
+    NotEquivalent,
+    PointMap,
+    Relaxation,
+    Rescaling,
+    StrongEquivalence,
+    same_problem,
+)
 from equimargin.formulations.links.maps import (
     adjacent,
     as_classification,
@@ -31,8 +45,10 @@ from equimargin.formulations.links.maps import (
     halved,
     into_intercept,
     levels_of_one_query,
+    of_two_levels,
     out_of_intercept,
     pairs_as_points,
+    pairs_of_levels,
     shared_by_signs,
     summed_over_signs,
     symmetrised,
@@ -109,8 +125,27 @@ def _doubled_cost(a: str, b: str, theorem: str, source: Source) -> Rescaling:
     )
 
 
+def _two_levels(a: str, b: str, problem: Callable[[Any], Any], source: Source) -> Equivalence:
+    """An ordinal regression with one threshold, and a classification."""
+    return Equivalence(
+        a=a,
+        b=b,
+        statement="With two levels, as classes -1 and +1, the threshold is minus the bias: f, b and the optimum are the same.",
+        sources=(source,),
+        conditions="two levels",
+        applies=lambda p: p.T == 1,
+        problem=problem,
+        forward=to_function,
+        backward=lambda p, x: to_function(problem(p), x),
+    )
+
+
 def _T(equations: str) -> Source:
     return Source("T", equations)
+
+
+CHU_IMPLICIT = ord_implicit.source
+CHU_SQUARED = ord_implicit_l2.source
 
 
 def _P(equations: str) -> Source:
@@ -302,6 +337,51 @@ LINKS: tuple[Link, ...] = (
         backward=lambda p, x: Point(w=Completion(symmetrised(p), x).w, b=0.0),
         theorem="ranksvm.rank_l1_is_symmetrised_svm",
     ),
+    _dual_pair("ord.implicit.primal", "ord.implicit.dual", "", CHU_IMPLICIT),
+    _same_function("ord.implicit.primal", "ord.implicit.beta", "Representer theorem: w = sum_i beta_i phi_i.", "", CHU_IMPLICIT),
+    _two_levels("ord.implicit.primal", "ord.implicit.two_levels", same_problem, CHU_IMPLICIT),
+    _two_levels("ord.implicit.two_levels", "svm.soft.primal", of_two_levels, CHU_IMPLICIT),
+    _dual_pair("ord.implicit_l2.primal", "ord.implicit_l2.dual", "", CHU_SQUARED),
+    _same_function("ord.implicit_l2.primal", "ord.implicit_l2.beta", "Representer theorem: w = sum_i beta_i phi_i.", "", CHU_SQUARED),
+    _two_levels("ord.implicit_l2.primal", "ord.implicit_l2.two_levels", same_problem, CHU_SQUARED),
+    _two_levels("ord.implicit_l2.two_levels", "svm.l2.primal", of_two_levels, CHU_SQUARED),
+    Rescaling(
+        a="ord.implicit_l2.dual.of_half",
+        b="ord.implicit_l2.dual",
+        statement="The dual of C/2 sum xi^2 at C is the right one at C/2.",
+        sources=(CHU_SQUARED,),
+        problem=lambda p: p.with_cost(p.C / 2),
+        forward=to_multipliers,
+        backward=to_multipliers,
+    ),
+    _dual_pair("ord.hard.primal", "ord.hard.dual", "", SHASHUA),
+    _two_levels("ord.hard.primal", "svm.hard.primal", of_two_levels, SHASHUA),
+    Equivalence(
+        a="ord.hard.primal",
+        b="ord.hard.rank_hard",
+        statement="Twice the w of rank.hard keeps levels apart by 2, with thresholds in the middle: four times its optimum.",
+        sources=(SHASHUA,),
+        forward=to_function,
+        backward=to_function,
+    ),
+    Equivalence(
+        a="ord.hard.primal",
+        b="ord.hard.neighbours",
+        statement="Thresholds in order that keep the levels next to them apart keep all levels apart.",
+        sources=(SHASHUA,),
+        forward=to_function,
+        backward=to_function,
+    ),
+    Equivalence(
+        a="ord.hard.rank_hard",
+        b="rank.hard.primal",
+        statement="The pairs of all levels are those of the hard ranking, at half the w: its optimum is a quarter.",
+        sources=(SHASHUA,),
+        problem=pairs_of_levels,
+        value=lambda v, p: v / 4,
+        forward=lambda p, x: halved(p, x, 0.5),
+        backward=lambda p, x: halved(pairs_of_levels(p), x, 2.0),
+    ),
     _dual_pair("rank.l2.primal", "rank.l2.dual", "ranksvm.rank_l2_duality", _K("section 1")),
     _same_function(
         "rank.l2.primal", "rank.l2.beta", "Representer theorem: w = sum_i beta_i phi_i.", "ranksvm.rank_l2_beta_equivalence", _K("(3.13)")
@@ -453,6 +533,14 @@ LINKS: tuple[Link, ...] = (
         counterexample=lambda: (level_targets("squared_hinge"), level_targets("hinge")),
         values=(4.5, 3.0),
         theorem="look_alikes.svr_l2_is_not_svr_l1",
+    ),
+    NotEquivalent(
+        a="ord.implicit.primal",
+        b="rank.l1.primal",
+        statement="A soft ordinal regression is no soft ranking: at 0, 1, 2 of the levels 0, 2, 1 its w is 0, and that of the ranking 1/2.",
+        sources=(CHU_IMPLICIT, _K("(1.2)")),
+        counterexample=lambda: (levels_out_of_order(), pairs_of_levels(levels_out_of_order())),
+        values=(4.0, 2.125),
     ),
     NotEquivalent(
         a="svm.nobias.primal",

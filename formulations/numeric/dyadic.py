@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import brief
 from equimargin.formulations.numeric.rounding import SMALLEST
 
@@ -23,6 +23,27 @@ def on_grid(alpha: Array, box: Array, s: Array) -> Array:
     if excess:
         steps -= _balance(steps, ends, s, excess)
     return steps * unit if float(steps @ s) == 0 else np.zeros(len(alpha))
+
+
+def on_grid_by_threshold(alpha: Array, box: Array, s: Array, k: Index, T: int) -> Array:
+    """Multipliers as `on_grid` makes them, for which s'alpha = 0 holds over the rows of each threshold.
+
+    Multipliers of a threshold that cannot be balanced are 0.
+
+    Parameters
+    ----------
+    k : (p,) the threshold of each row, below T.
+    """
+    steps, ends = np.empty(len(alpha)), np.empty(len(alpha))
+    unit, _ = _steps(np.ascontiguousarray(alpha, np.float64), box, np.zeros(len(alpha)), steps, ends)
+    for threshold in range(T):
+        rows = np.flatnonzero(k == threshold)
+        part, signs = steps[rows], s[rows]
+        excess = float(part @ signs)
+        if excess:
+            part -= _balance(part, ends[rows], signs, excess)
+        steps[rows] = part if float(part @ signs) == 0 else 0.0
+    return steps * unit
 
 
 @brief

@@ -17,7 +17,7 @@ from equimargin.formulations.numeric.arguments import reals
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.numeric.rounding import products_within
 from equimargin.formulations.problem.limits import too_large_to_declare
-from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
+from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, ImplicitMultipliers
@@ -146,7 +146,7 @@ class CanonicalProblem(AnyProblem):
         """The point whose numbers are all 0."""
 
     @abstractmethod
-    def point(self, coefficients: Array | None = None, multipliers: AnyMultipliers | None = None, b: float | None = None) -> CanonicalPoint:
+    def point(self, coefficients: Array | None = None, multipliers: AnyMultipliers | None = None, b: AnyBias = None) -> CanonicalPoint:
         """A point of this problem's kind.
 
         Parameters
@@ -176,11 +176,11 @@ class CanonicalProblem(AnyProblem):
     def values(self, point: CanonicalPoint) -> tuple[float, float]:
         """The primal and the dual value of a point in float64: inf and -inf where it lacks that side."""
 
-    def best_bias(self, f: Array) -> tuple[float, float]:
+    def best_bias(self, f: Array) -> tuple[AnyBias, AnyBias]:
         """The ends of all biases b that are best for f (m,): (0, 0) for a problem without a bias."""
         return 0.0, 0.0
 
-    def bias_at(self, f: Array) -> float:
+    def bias_at(self, f: Array) -> AnyBias:
         """The middle of `best_bias(f)`."""
         lower, upper = self.best_bias(f)
         return (lower + upper) / 2

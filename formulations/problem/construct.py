@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.kernels.features import column_names
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed, linear
-from equimargin.formulations.numeric.arguments import array, choice, cost, did_you_mean, factors, finite_cost, number, reals, shown
+from equimargin.formulations.numeric.arguments import array, choice, cost, count, did_you_mean, factors, finite_cost, number, reals, shown
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, dense, is_sparse
 from equimargin.formulations.problem.choices import BIASES, CLASSIFICATION_LOSSES, LOSSES, TASKS, Bias, Loss
 from equimargin.formulations.problem.labels import numbers, queries, relevances
@@ -25,6 +25,7 @@ from equimargin.formulations.problem.limits import kernel_within_float64, larges
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 
 TILE_ROWS = 128
@@ -193,6 +194,65 @@ def ranking_from_pairs(
     chosen = choice(loss, "loss", LOSSES)
     within_float64(rows, C, chosen, weights)
     return MarginProblem(X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names)
+
+
+def ordinal(
+    X: Any,
+    y: ArrayLike,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    loss: Loss = "hinge",
+    sample_weight: ArrayLike | None = None,
+    levels: int | None = None,
+) -> MarginProblem:
+    """Make the problem of ordinal regression with all thresholds, min 1/2 |f|^2 + C sum_ik weight_i loss(1 - s_ik (f(x_i) + b_k)).
+
+    s_ik is 1 if the level of point i is above k, and -1 otherwise. The thresholds of f are -b_k; at an optimum they are in order.
+    With two levels the problem is a classification, and b is a number.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d)
+        Features, kept as in `classification`.
+    y : array-like of shape (m,)
+        Levels, whole numbers in {0, ..., L - 1}.
+    C : float, default 1.0
+        Cost of a unit of loss, in (0, inf].
+    kernel : Kernel, optional
+        Kernel of f; linear by default.
+    loss : {"hinge", "squared_hinge"}, default "hinge"
+        Loss of a row.
+    sample_weight : array-like of shape (m,), optional
+        Factors of C of the points, in [0, inf].
+    levels : int, optional
+        L; by default one more than the largest level.
+
+    Returns
+    -------
+    MarginProblem
+        With L - 1 thresholds.
+
+    Raises
+    ------
+    ValueError
+        If labels are no levels or all levels are one, and as in `classification`.
+
+    References
+    ----------
+    W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005), section 3.
+    """
+    X, kernel, names = _features(X, kernel)
+    found = numbers(y, X.shape[0], "y")
+    if (found != np.floor(found)).any() or found.min() < 0 or (levels is None and found.max() < 1):
+        raise ValueError("y must hold levels, whole numbers from 0 on, and not only 0: with one level there is no threshold")
+    levels = int(found.max()) + 1 if levels is None else count(levels, "levels")
+    if levels < 2 or found.max() >= levels:
+        raise ValueError(f"levels must be at least 2 and above every level of y, not {levels}; the largest level is {found.max():g}")
+    weights = None if sample_weight is None else factors(sample_weight, len(found), "sample_weight")
+    rows, C = Levels(found, levels - 1), cost(C)
+    chosen = choice(loss, "loss", LOSSES)
+    within_float64(rows, C, chosen, weights)
+    return MarginProblem(X, kernel, rows, C, chosen, True, weights, shift=_shift(kernel, X), feature_names=names)
 
 
 def problem_of(

@@ -1,11 +1,12 @@
 """The margin problem, the canonical shape of every printed quadratic program.
 
-    min over f in H, b in R     1/2 |f|^2 + sum_r c_r loss( t_r - (A f)_r - b s_r )
+    min over f in H, b in R^T   1/2 |f|^2 + sum_r c_r loss( t_r - (A f)_r - (S b)_r )
     max over alpha              t'alpha - 1/2 alpha' A K A' alpha  [ - sum_r alpha_r^2 / (4 c_r): squared hinge ]
-                                s'alpha = 0,  0 <= alpha <= c      [ alpha >= 0: squared hinge, or c_r = inf ]
+                                S'alpha = 0,  0 <= alpha <= c      [ alpha >= 0: squared hinge, or c_r = inf ]
 
-loss is the hinge (u)_+, its square, or the huberised hinge of `rows/loss.py`, whose dual has both a box and a quadratic term.
-c_r = C x weight_r, and f = sum_i beta_i k(x_i, .) with beta = A' alpha at the optimum.
+T is 0 without a bias, 1 with one, and the number of thresholds of an ordinal regression. Each row has one threshold at most. loss is the
+hinge (u)_+, its square, or the huberised hinge of `rows/loss.py`, whose dual has both a box and a quadratic term. c_r = C x weight_r, and
+f = sum_i beta_i k(x_i, .) with beta = A' alpha at the optimum.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arguments import cost, number, shown
 from equimargin.formulations.numeric.arrays import Array, Features, Index
@@ -24,9 +25,10 @@ from equimargin.formulations.problem.base import CanonicalProblem, fitting, of_a
 from equimargin.formulations.problem.bias import bounded_smooth_bias, finite_interval, hinge_bias, squared_hinge_bias
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.limits import too_large_in_features, within_float64
-from equimargin.formulations.problem.point import CanonicalPoint, Point
+from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, Point
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.base import Multipliers, ridge
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.loss import LOSS_OF_NAME, huberised_hinge
 from equimargin.formulations.rows.loss import Loss as LossFunction
@@ -41,16 +43,16 @@ MIN_DELTA, MAX_DELTA = 1e-100, 1e100
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MarginProblem(CanonicalProblem):
-    """1/2 |f|^2 + sum_r c_r loss(t_r - (A f)_r - b s_r) over f in the kernel's space and b.
+    """1/2 |f|^2 + sum_r c_r loss(t_r - (A f)_r - (S b)_r) over f in the kernel's space and b.
 
     Parameters
     ----------
-    X : (m, d) features.  kernel : k.  rows : A, t, s.  C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
+    X : (m, d) features.  kernel : k.  rows : A, t, S.  C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
     loss : "hinge", "squared_hinge", or "huberised_hinge" for classifications with a bias and without hard rows.
     bias : whether b is free; False holds it at 0.
     weights : (groups,) factors of C in [0, inf], one a row (of a tube, those of the m
-        rows above it first, then of the m below), or one a query where pairs come from
-        labels. The costs of the problem are the exact products C x weight: proven
+        rows above it first, then of the m below), one a query where pairs come from
+        labels, or one a point with a level. The costs of the problem are the exact products C x weight: proven
         bounds, exact optima and certificates hold for these. `costs` are the rounded
         products.
     delta : half the width of the huberised hinge's parabola; None for other losses.
@@ -89,6 +91,8 @@ class MarginProblem(CanonicalProblem):
         if self.delta is not None:
             return "svm.huberised_hinge"
         kind = "hard" if np.isinf(self.C) else "l2" if self.loss == "squared_hinge" else "l1"
+        if isinstance(self.rows, Levels):
+            return "ord." + {"l1": "implicit", "l2": "implicit_l2"}.get(kind, kind)
         if isinstance(self.rows, Pairs):
             return f"rank.{kind}"
         if isinstance(self.rows, Tube):
@@ -128,17 +132,32 @@ class MarginProblem(CanonicalProblem):
         """Upper ends of alpha, (p,), not above the exact products C x weight, which `box` has rounded to nearest."""
         return self.phi.box(self.rows.spread(self.group_costs_within[0]))
 
+    @property
+    def T(self) -> int:
+        """Number of free thresholds: 0 without a bias, 1 with one."""
+        return self.rows.T if self.bias else 0
+
     @cached_property
     def bias_signs(self) -> Array:
         """s_r, (p,): zeros where there is no bias."""
         return self.rows.s if self.bias else np.zeros(self.p)
+
+    @cached_property
+    def S(self) -> Any:
+        """(p, T) as a scipy CSR array: s_r in the column of the row's threshold."""
+        from scipy import sparse
+
+        if not self.T:
+            return sparse.csr_array((self.p, 0))
+        columns = np.zeros(self.p, dtype=np.int64) if self.rows.k is None else self.rows.k
+        return sparse.csr_array((self.rows.s, (np.arange(self.p), columns)), shape=(self.p, self.T))
 
     @property
     def origin(self) -> Point:
         """f = 0; its multipliers where the rows are few enough to be looked at one by one."""
         return Point(beta=np.zeros(self.m)) if self.rows.many else Point(alpha=np.zeros(self.p))
 
-    def point(self, coefficients: Array | None = None, multipliers: AnyMultipliers | None = None, b: float | None = None) -> Point:
+    def point(self, coefficients: Array | None = None, multipliers: AnyMultipliers | None = None, b: AnyBias = None) -> Point:
         return Point(beta=coefficients, b=b, alpha=multipliers)
 
     def own_point(self, point: CanonicalPoint) -> Point:
@@ -150,7 +169,8 @@ class MarginProblem(CanonicalProblem):
     def parts(self) -> dict[str, tuple[tuple[int, ...], str]]:
         weights = {} if self.explicit is None else {"w": ((self.explicit.q,), "a weight for each feature")}
         coefficients = ((self.m,), "a coefficient for each of the points")
-        return weights | {"beta": coefficients, "b": ((), "a number"), "alpha": ((self.p,), "a multiplier for each row")}
+        b = ((self.T,), "a number for each threshold") if self.T > 1 else ((), "a number")
+        return weights | {"beta": coefficients, "b": b, "alpha": ((self.p,), "a multiplier for each row")}
 
     def function(self, point: CanonicalPoint) -> Point:
         return self.own_point(point)
@@ -179,9 +199,10 @@ class MarginProblem(CanonicalProblem):
         within_float64(self.rows, C, self.loss, self.weights)
         return replace(self, C=C)
 
-    def slack(self, f: Array, b: float) -> Array:
-        """u_r = t_r - (A f)_r - b s_r, (p,), the slack that each row needs; f : (m,)."""
-        u: Array = self.rows.t - self.rows.dot(f) - b * self.bias_signs
+    def slack(self, f: Array, b: AnyBias) -> Array:
+        """u_r = t_r - (A f)_r - (S b)_r, (p,), the slack that each row needs; f : (m,)."""
+        offset = b * self.bias_signs if self.rows.k is None else self.rows.offset(b)
+        u: Array = self.rows.t - self.rows.dot(f) - offset
         return u
 
     def losses(self, u: Array) -> Array:
@@ -198,7 +219,7 @@ class MarginProblem(CanonicalProblem):
         """Whether the loss is the squared hinge."""
         return self.loss == "squared_hinge"
 
-    def primal(self, f: Array, norm2: float, b: float) -> float:
+    def primal(self, f: Array, norm2: float, b: AnyBias) -> float:
         """1/2 |f|^2 + sum_r c_r loss(u_r) in float64; f : (m,) values at the points, norm2 : |f|^2."""
         return norm2 / 2 + self.rows.total_loss(self.phi, self.group_costs, f, b, self.bias)
 
@@ -233,17 +254,25 @@ class MarginProblem(CanonicalProblem):
         """
         return self.rows.scale(self.phi, np.where(np.isfinite(self.group_costs), self.group_costs, 0.0))
 
-    def best_bias(self, f: Array) -> tuple[float, float]:
-        """The interval of b that minimises sum_r c_r loss(t_r - (A f)_r - b s_r), in the project's sign; (0, 0) without a bias.
+    def best_bias(self, f: Array) -> tuple[AnyBias, AnyBias]:
+        """The interval of b that minimises sum_r c_r loss(t_r - (A f)_r - (S b)_r), in the project's sign; (0, 0) without a bias.
 
         Hinge: piecewise linear in b, breakpoints (t_r - (A f)_r) s_r, where the slope
         crosses 0. Smooth losses: the root of a piecewise-linear derivative. Hard rows:
-        the interval all of them allow (its middle, twice, if there is none).
+        the interval all of them allow (its middle, twice, if there is none). Of T > 1
+        thresholds both ends are (T,): the rows of each threshold have an interval.
         """
         if not self.bias:
             return 0.0, 0.0
-        active, s, c, soft = self._with_bias
-        breakpoints = (self.rows.t - self.rows.dot(f))[active] * s
+        margins = self.rows.t - self.rows.dot(f)
+        if self.rows.k is None:
+            return self._best_threshold(margins, *self._by_threshold[0])
+        ends = np.array([self._best_threshold(margins, *rows) for rows in self._by_threshold])
+        return ends[:, 0], ends[:, 1]
+
+    def _best_threshold(self, margins: Array, active: Any, s: Array, c: Array, soft: Index) -> tuple[float, float]:
+        """The best interval of one threshold, for t - A f (p,) and its rows as in `_by_threshold`."""
+        breakpoints = margins[active] * s
         if self.delta is not None:
             return finite_interval(*bounded_smooth_bias(breakpoints, s, c, self.phi)) if len(s) else (0.0, 0.0)
         find = hinge_bias if self.loss == "hinge" else squared_hinge_bias
@@ -257,13 +286,16 @@ class MarginProblem(CanonicalProblem):
         return finite_interval(min(max(b[0], low), high), min(max(b[1], low), high))
 
     @cached_property
-    def _with_bias(self) -> tuple[Any, Array, Array, Index]:
-        """The rows on which the best bias depends, for indexing, their signs and costs, and which of them have a finite cost.
+    def _by_threshold(self) -> list[tuple[Any, Array, Array, Index]]:
+        """The rows on which each best threshold depends, for indexing, their signs and costs, and which of them have a finite cost.
 
-        The costs are relative to the largest weight: the bias depends on their ratios
+        The costs are relative to the largest weight: a threshold depends on their ratios
         alone, and products with C may underflow.
         """
-        active = (self.bias_signs != 0) & ~self.free
+        active, k = (self.bias_signs != 0) & ~self.free, self.rows.k
+        return [self._costs_of(active if k is None else active & (k == threshold)) for threshold in range(self.T)]
+
+    def _costs_of(self, active: NDArray[np.bool_]) -> tuple[Any, Array, Array, Index]:
         rows = slice(None) if active.all() else np.flatnonzero(active)
         finite, weights = np.isfinite(self.costs[rows]), self.unit_weights[rows]
         shares = np.where(finite, weights / weights[finite].max(initial=0.0), np.inf) if finite.any() else np.full(len(weights), np.inf)
@@ -276,7 +308,7 @@ class MarginProblem(CanonicalProblem):
     def repaired(self, alpha: ArrayLike) -> Array: ...
 
     def repaired(self, alpha: ArrayLike | Multipliers) -> Array | Multipliers:
-        """Multipliers close to these for which s'alpha = 0 and 0 <= alpha <= C x weight hold exactly.
+        """Multipliers close to these for which S'alpha = 0 and 0 <= alpha <= C x weight hold exactly.
 
         The upper end is that of the loss: infinite for the squared hinge, and 0 where the weight is 0. An
         array comes back as an array on a grid on which A'alpha is exact in float64.
@@ -328,7 +360,7 @@ class MarginProblem(CanonicalProblem):
         vectors, roots, _ = self._spectrum
         return vectors * roots
 
-    def point_of_w(self, w: Array, b: float | None = None, alpha: AnyMultipliers | None = None) -> Point:
+    def point_of_w(self, w: Array, b: AnyBias = None, alpha: AnyMultipliers | None = None) -> Point:
         """The canonical point of f = w . features; w : (q,) or (r,)."""
         if self.explicit is not None:
             return Point(w=w, b=b, alpha=alpha)

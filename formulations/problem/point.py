@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
+
+AnyBias: TypeAlias = Any
+"""The bias b of a function: a float for T <= 1, an array (T,) for T > 1 thresholds.
+
+It is no union, so that code for one bias needs no cast."""
 
 
 class CanonicalPoint(ABC):
@@ -43,13 +49,13 @@ class Point(CanonicalPoint):
     """A point of a MarginProblem: a function f, its bias b, and multipliers alpha of the rows, each where there is one.
 
     w : (q,) f = w.z, only where the kernel has explicit features z: linear, with an intercept or without.
-    beta : (m,) f = sum_i beta_i k(x_i, .).  b : the bias, f(x) + b is the decision.
+    beta : (m,) f = sum_i beta_i k(x_i, .).  b : the bias, f(x) + b is the decision; (T,) of T > 1 thresholds.
     alpha : (p,) one a row, in an array or, of pairs that nobody lists, implicit.
     """
 
     w: Array | None = None
     beta: Array | None = None
-    b: float | None = None
+    b: AnyBias | None = None
     alpha: AnyMultipliers | None = None
 
     @property

@@ -1,11 +1,11 @@
 """The interface of the rows of a margin problem: the operator A, groups of equal cost, sums of losses, and multipliers.
 
-    u_r = t_r - (A f)_r - b s_r                                                              the slack that row r needs at (f, b)
+    u_r = t_r - (A f)_r - (S b)_r                                                            the slack that row r needs at (f, b)
     L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 - sum_r alpha_r^2 / (2 slope c_r) + width sum_r alpha_r      the dual value of multipliers
 
-slope and width are those of the loss (`loss.py`). Classification, epsilon-SVR and ranking differ only in A, t and s. All of them have
-s = A 1, so that a bias b is a constant that is added to f. With a smooth loss phi and g = f + b, an optimiser needs three things of the
-rows (`slacks.py`):
+slope and width are those of the loss (`loss.py`). Classification, epsilon-SVR, ranking and ordinal regression differ only in A, t and S.
+With one threshold S is s = A 1, so that a bias b is a constant that is added to f. With a smooth loss phi and g = f + b, an optimiser
+needs three things of the rows (`slacks.py`):
 
     sum_r c_r phi(u_r),    its gradient -A' alpha in g,  alpha_r = c_r phi'(u_r),    and its Hessian A' D A,  D_rr = c_r phi''(u_r).
 """
@@ -22,19 +22,30 @@ from numpy.typing import ArrayLike
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array, Index
-from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.numeric.dyadic import on_grid, on_grid_by_threshold
 from equimargin.formulations.numeric.rounding import added, product, quotient, total
 from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.slacks import Curvature, RowSlacks, Slacks
 
 
 class Operator(ABC):
-    """A (p, m), its targets t (p,) and its bias signs s (p,) in {-1, 0, +1}."""
+    """A (p, m), its targets t (p,) and its bias signs s (p,) in {-1, 0, +1}.
+
+    Each row has one threshold at most. S (p, T) is therefore kept as s and k: s_r is in the column k_r.
+    """
 
     m: int
     p: int
     t: Array
     s: Array
+    T: int = 1
+    """Number of thresholds, where there is a bias at all."""
+    k: Index | None = None
+    """(p,) the threshold of each row; None where all rows have the only one."""
+
+    def offset(self, b: Any) -> Array:
+        """S b, (p,), for a bias b, or thresholds b (T,) where there are more than one."""
+        return np.asarray((b if self.k is None else b[self.k]) * self.s)
 
     @abstractmethod
     def dot(self, f: Array) -> Array:
@@ -147,7 +158,7 @@ class RowCurvature(Curvature):
 
 
 class Grouped(ABC):
-    """Groups of rows whose costs are equal. Every row is a group of its own, except that all pairs of a query are one group."""
+    """Groups of rows whose costs are equal: the pairs of a query, the rows of a point with a level, or else every row alone."""
 
     p: int
 
@@ -186,7 +197,7 @@ class Multipliers(ABC):
 
     @abstractmethod
     def feasible(self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool) -> Array | Multipliers:
-        """Return multipliers close to these with 0 <= alpha <= c top, and s'alpha = 0 if `biased`.
+        """Return multipliers close to these with 0 <= alpha <= c top, and S'alpha = 0 if `biased`.
 
         The multiplier of a row that costs nothing is 0. For the multipliers returned, A'alpha is exact in float64, or `pull_error` bounds
         its error.
@@ -232,7 +243,10 @@ class RowMultipliers(Multipliers):
         return self.rows.combined(self.alpha)
 
     def feasible(self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool) -> Array:
-        return on_grid(self.alpha, phi.box(rows.spread(costs)), rows.s if biased else np.zeros(rows.p))
+        box = phi.box(rows.spread(costs))
+        if biased and rows.k is not None:
+            return on_grid_by_threshold(self.alpha, box, rows.s, rows.k, rows.T)
+        return on_grid(self.alpha, box, rows.s if biased else np.zeros(rows.p))
 
     def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
         t = self.rows.bounded_targets(-way)
@@ -280,16 +294,16 @@ class Rows(GroupedRows):
         phi : the loss.  costs : (groups,) finite.
         """
         for size in (np.positive, np.abs, np.ones_like):
-            value = float(costs @ phi.value(size(self.t)))
+            value = float(self.spread(costs) @ phi.value(size(self.t)))
             if value > 0:
                 return value
         return 1.0
 
-    def total_loss(self, phi: Loss, costs: Array, f: Array, b: float, signed: bool) -> float:
+    def total_loss(self, phi: Loss, costs: Array, f: Array, b: Any, signed: bool) -> float:
         """sum_r c_r loss(u_r) at f (m,) and b, which counts where `signed`; costs (groups,); inf where a hard row is violated."""
         u = self.t - self.dot(f)
         if signed:
-            u -= b * self.s
+            u -= self.offset(b)
         return float(phi.weighed(u, self.spread(costs)).sum())
 
     def slack(self, g: Array) -> Array:

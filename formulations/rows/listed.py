@@ -50,13 +50,13 @@ class Signed(Rows):
         return sparse.diags_array(self.y).tocsr()
 
     def gram_of_rows(self, Z: Explicit, D: Array, single: bool = False) -> Array:
-        return _gram(Z, D, single)
+        return gram_of_points(Z, D, single)
 
     def product_of_rows(self, Z: Explicit, D: Array, v: Array) -> Array:
         return Z.product(D, v)
 
     def take(self, Z: Explicit, index: Index) -> Any:
-        return _signed(Z.rows(index), self.y[index])
+        return signed_features(Z.rows(index), self.y[index])
 
     def part(self, points: Index) -> tuple[Any, Any]:
         return Signed(self.y[points]), points
@@ -97,13 +97,13 @@ class Tube(Rows):
         return sparse.vstack([identity, -identity]).tocsr()
 
     def gram_of_rows(self, Z: Explicit, D: Array, single: bool = False) -> Array:
-        return _gram(Z, D[: self.m] + D[self.m :], single)
+        return gram_of_points(Z, D[: self.m] + D[self.m :], single)
 
     def product_of_rows(self, Z: Explicit, D: Array, v: Array) -> Array:
         return Z.product(D[: self.m] + D[self.m :], v)
 
     def take(self, Z: Explicit, index: Index) -> Any:
-        return _signed(Z.rows(index % self.m), self.s[index])
+        return signed_features(Z.rows(index % self.m), self.s[index])
 
     def part(self, points: Index) -> tuple[Any, Any]:
         return Tube(self.y[points], self.epsilon), np.concatenate([points, self.m + points])
@@ -205,13 +205,13 @@ class Pairs(Rows):
         return Pairs(place[self.preferred[kept]], place[self.other[kept]], len(points)), kept
 
 
-def _gram(Z: Explicit, D: Array, single: bool) -> Array:
+def gram_of_points(Z: Explicit, D: Array, single: bool) -> Array:
     """Z' D Z, (q, q), for a diagonal D (m,) of either sign."""
     index = np.flatnonzero(D != 0.0)
     return Z.gram(index, D[index], single)
 
 
-def _signed(Z: Any, s: Array) -> Any:
+def signed_features(Z: Any, s: Array) -> Any:
     """diag(s) Z for some rows of features."""
     return Z.multiply(s[:, None]).tocsr() if is_sparse(Z) else s[:, None] * Z
 

@@ -1,4 +1,4 @@
-"""Ordinal regression with thresholds, in arrays: multipliers two by two for any kernel, Newton's method in features of a linear one.
+"""Ordinal regression: Newton's method in features of a linear kernel, and the hard margin by its ranking.
 
     min over f, b    1/2 |f|^2 + sum_i c_i sum_k loss(1 - s_ik (f(x_i) - b_k)),    loss(u) = u_+ or u_+^2
 

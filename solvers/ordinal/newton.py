@@ -21,18 +21,16 @@ Augmented Lagrangians and applications of the proximal point algorithm in convex
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.dual.damped_cholesky import damped_factor
-from equimargin.solvers.ordinal.machine import AnyMachine, Machine, OrdinalFit, Run
+from equimargin.solvers.ordinal.machine import AnyMachine, Machine
 from equimargin.solvers.ordinal.smoothed import Smoothed
-from equimargin.solvers.solution import Limits
 
-STEPS = 500
-"""Newton steps of a run without a limit of its own: 10 are usual for squared slacks, 60 for hinges."""
 SEARCHES = 60
 """Evaluations of the derivative along a step, at most: it is piecewise linear, and Newton's method on it needs three to six."""
 FLAT = 1e-3
@@ -69,17 +67,24 @@ class _View:
     rest: float
 
 
-def newton(machine: AnyMachine, limits: Limits) -> OrdinalFit:
-    """Solve a machine by Newton's method in features.
+class Watch(Protocol):
+    """What sees the points of a run and says when it is over."""
 
-    Raises
-    ------
-    ValueError : a kernel without explicit features.
-    """
+    def over(self, G: Array, w: Array, b: Array, values: tuple[float, float], iterations: int) -> bool:
+        """Judge a point; true if the run is over.
+
+        Parameters
+        ----------
+        G : (n, T) signed multipliers.  w : (q,).  b : (T,) thresholds in order.  values : primal and dual, -inf where it is not known.
+        iterations : so far.
+        """
+
+
+def newton(machine: AnyMachine, run: Watch) -> None:
+    """Minimise a machine's objective by Newton's method in explicit features, until the run is over."""
     Z = machine.features
-    if Z is None:
-        raise ValueError("newton takes a linear kernel; smo takes every kernel")
-    run, steps, least = Run(machine, limits, STEPS), 0, np.inf
+    assert Z is not None, "a kernel without explicit features is refused before"
+    steps, least = 0, np.inf
     at, phi = _Place(np.zeros(Z.q), np.zeros(machine.thresholds), np.zeros(machine.n)), Smoothed.of(machine)
     while True:
         seen = _look(machine, Z, phi, at)
@@ -88,7 +93,7 @@ def newton(machine: AnyMachine, limits: Limits) -> OrdinalFit:
         G = machine.balanced(seen.G.T) if worthwhile else seen.G.T
         dual = _dual(machine, Z, seen, G) if worthwhile else -np.inf
         if run.over(G, at.w, np.maximum.accumulate(at.b), (seen.primal, dual), steps):
-            return run.fit()
+            return
         if seen.rest <= seen.smoothing and not machine.squared:
             phi = phi.centred(seen.G, seen.m)
             seen = _look(machine, Z, phi, at)

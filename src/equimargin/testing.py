@@ -48,6 +48,7 @@ from equimargin.formulations import (
     linear,
     one_norm_classification,
     one_norm_ranking,
+    ordinal,
     polynomial,
     ranking_vector_machine,
     rbf,
@@ -98,6 +99,9 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "rvm": {},
     "svm.onenorm": {},
     "svm.nobias_onenorm": {"bias": False},
+    "ord.implicit": {},
+    "ord.implicit_l2": {"loss": "squared_hinge"},
+    "ord.hard": {"hard": True},
 }
 """The families of `margin_problems`, each with the settings that distinguish it from the others of its task."""
 
@@ -122,6 +126,14 @@ class Classes(NamedTuple):
 
     X: Array
     y: Array
+
+
+class Levels(NamedTuple):
+    """X (m, d), y (m,) levels in {0, ..., levels - 1}."""
+
+    X: Array
+    y: Array
+    levels: int
 
 
 class Targets(NamedTuple):
@@ -273,6 +285,26 @@ def regression_data(draw: Draw, max_points: int = 10, tails: bool = True, min_po
 
 
 @st.composite
+def ordinal_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Levels:
+    """X, y and two to four levels: levels without a point, repeated points of other levels, a single level now and then.
+
+    Parameters
+    ----------
+    max_points, min_points : int
+        Largest and smallest m.
+    tails : bool
+        Whether entries may be as small as 1e-6 or as large as 1e6.
+    """
+    X, levels = draw(features(max_points, tails, min_points)), draw(st.integers(2, 4))
+    y = _vector(draw, st.integers(0, levels - 1).map(float), len(X))
+    if len(X) > 1 and draw(st.booleans()):
+        X[-1], y[-1] = X[0], levels - 1 - y[0]
+    if draw(st.integers(0, 9)) == 0:
+        y[:] = y[0]
+    return Levels(X, y, levels)
+
+
+@st.composite
 def ranking_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Relevances:
     """X, relevances and queries: ties, all distinct levels, queries of one level or one row, no pair at all now and then.
 
@@ -346,6 +378,9 @@ def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool =
     if family.startswith("svr"):
         X, y, epsilon = draw(regression_data(max_points, tails, min_points))
         return _of_family(family, X, y, C, kernel, epsilon, sample_weight=None if np.isinf(C) else draw(weights(len(y), tails)))
+    if family.startswith("ord"):
+        X, y, levels = draw(ordinal_data(max_points, tails, min_points))
+        return _of_family(family, X, y, C, kernel, levels=levels, sample_weight=None if np.isinf(C) else draw(weights(len(y), tails)))
     X, y, qid = draw(ranking_data(max_points, tails, min_points))
     if family in ONE_NORM:
         return _of_family(family, X, y, C, kernel, qid=qid)
@@ -359,7 +394,10 @@ def _of_family(family: str, X: Array, y: Array, C: float, kernel: Kernel | None,
     """The problem of a family on some data; more : qid, and the weights that the constructor of the task takes."""
     if family in ONE_NORM:
         return ONE_NORM[family](X, y, C=C, kernel=kernel, **more)
-    settings, task = FAMILIES[family], TASK_OF_PREFIX[family.partition(".")[0]]
+    settings = FAMILIES[family]
+    if family.startswith("ord"):
+        return ordinal(X, y, C, kernel, settings.get("loss", "hinge"), **more)
+    task = TASK_OF_PREFIX[family.partition(".")[0]]
     own = {name: settings[name] for name in ("bias", "delta") if name in settings}
     return problem_of(task, X, y, C, kernel, settings.get("loss", "hinge"), epsilon, **(own | more))
 

@@ -1086,7 +1086,7 @@ FAULTS = (
         'np.append(parts["b"], parts["w"])',
         ("complete",),
     ),
-    Fault("a bias that is not there", "formulations/bounds/given.py", "if point.b and not problem.bias:", "if False:", ("complete",)),
+    Fault("a bias that is not there", "formulations/bounds/given.py", "if np.any(point.b) and not", "if False and not", ("complete",)),
     Fault("values far from every function", "formulations/bounds/given.py", "if off > OUTSIDE_THE_SPACE", "if off > 10", ("complete",)),
     Fault("any width is as asked", "solvers/solution.py", "Status.OPTIMAL if width <= limits.tol", "Status.OPTIMAL if True", ("adapters",)),
     Fault("multipliers of the other sign", "src/equimargin/adapters.py", "else problem.rows.y * beta", "else -beta", ("adapters",)),

@@ -33,6 +33,7 @@ from equimargin.formulations import MarginProblem, OneNormProblem, Problem, rank
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.problem.limits import PAIR_LIMIT
 from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers
 from equimargin.proofs import Agreement, FamilyVerdict, Judgement
@@ -293,7 +294,7 @@ def script(problem: Problem, sentences: Sequence[str]) -> str:
         "from equimargin.formulations.kernels.exponential import Exponential\n"
         "from equimargin.formulations.kernels.kernel import RBF, Linear, Polynomial\n"
         "from equimargin.formulations.rows.labelled import LabelledPairs\n"
-        "from equimargin.formulations.rows import Signed, Tube\n\ninf = np.inf\n"
+        "from equimargin.formulations.rows import Signed, Tube\nfrom equimargin.formulations.rows.levels import Levels\n\ninf = np.inf\n"
         f"X = np.array({np.asarray(problem.X).tolist()!r})\nrows = {_rows_text(problem)}\nproblem = {_problem_text(problem)}\n"
         f"print(compare(problem, time_limit={TIME_LIMIT}, patient=True))\n"
     )
@@ -305,6 +306,8 @@ def _rows_text(problem: Problem) -> str:
     if isinstance(rows, Pairs):
         query = "None" if rows.query is None else f"np.array({rows.query.tolist()!r})"
         return f"LabelledPairs({y}, {query})"
+    if isinstance(rows, Levels):
+        return f"Levels({y}, {rows.T})"
     return f"Tube({y}, {rows.epsilon!r})" if isinstance(rows, Tube) else f"Signed({y})"
 
 

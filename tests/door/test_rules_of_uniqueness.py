@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equimargin.documents.ordinal import explicit, hard, implicit, implicit_l2
-from equimargin.formulations import classification, regression
+from equimargin.documents.ordinal import explicit
+from equimargin.formulations import classification, ordinal, regression
 from equimargin.proofs import OptimalRanges, optimal_ranges
 from equimargin.shipped.one_class import one_class
 from narrow import present
@@ -72,11 +72,10 @@ def test_the_bias_of_regressions(x: list[tuple[int, int]], C: float, epsilon: fl
 @given(st.lists(st.integers(0, 4), min_size=3, max_size=4), COSTS, st.data())
 def test_thresholds(x: list[int], C: float, data: st.DataObject) -> None:
     X, y = np.array(x, dtype=float)[:, None], np.array([2, *(data.draw(st.integers(0, 2)) for _ in x[1:])])
-    levels = {"X": X, "y": y, "C": C}
-    soft, squared, near = (
-        optimal_ranges(f"{name}.primal", family(levels))
-        for name, family in (("ord.implicit", implicit), ("ord.implicit_l2", implicit_l2), ("ord.explicit", explicit))
+    soft, squared = (
+        optimal_ranges(f"{problem.family}.primal", problem) for problem in (ordinal(X, y, C), ordinal(X, y, C, loss="squared_hinge"))
     )
+    near = optimal_ranges("ord.explicit.primal", explicit({"X": X, "y": y, "C": C}))
     for k in range(2):
         sides = [1 if level > k else -1 for level in y]
         if soft["b"][k].low is not None:
@@ -92,7 +91,7 @@ def test_thresholds(x: list[int], C: float, data: st.DataObject) -> None:
             margins = [s * (f[i] - present(ends.low)) for i, s in zip(beside, sides, strict=True)]
             assert ends.unique == both_ways_cost(margins, sides)
     try:
-        known = optimal_ranges("ord.hard.primal", hard({"X": X, "y": y}))
+        known = optimal_ranges("ord.hard.primal", ordinal(X, y, np.inf))
     except ValueError:
         return  # no w ranks the points
     for k in range(2):

@@ -38,11 +38,8 @@ ABOVE = np.triu(np.random.default_rng(7).integers(1, 8, (6, 6)) / 8, 1)
 LARGER: dict[str, dict[str, Any]] = {
     "svm.general": {"X": X, "y": (SCORES > 0).astype(int), "C": 0.5, "sigma": 2.0, "tau": 2.0},
     "coupling.wlw": {"r": ABOVE + np.tril(1 - ABOVE.T, -1)},
-    "ord.implicit": {"X": X, "y": LEVELS, "C": 1.0},
-    "ord.implicit_l2": {"X": X, "y": LEVELS, "C": 1.0},
     "ord.explicit": {"X": X, "y": np.tile([0, 2, 0, 2, 1], 6), "C": 1.0},
     "ord.sum": {"X": X, "y": np.array([0, 2, 1])[np.digitize(X @ np.array([1.0, -1.0, 0.5]), [-0.75, 0.75])], "C": 0.25},
-    "ord.hard": {"X": X, "y": np.digitize(X @ np.array([1.0, -1.0, 0.5]), [-0.75, 0.0, 0.75])},
     "one_class": {"X": X + 1, "nu": 0.25},
     "nu_svc": {"X": X, "y": (SCORES > 0).astype(int), "nu": 0.5},
     "nu_svr": {"X": X, "y": np.round(SCORES, 2), "nu": 0.5, "C": 4.0},
@@ -58,7 +55,7 @@ LARGER: dict[str, dict[str, Any]] = {
 
 def test_there_are_data_for_every_family() -> None:
     assert sorted(SHIPPED) == sorted(LARGER)
-    assert len(SHIPPED) == 16
+    assert len(SHIPPED) == 13
 
 
 @pytest.mark.slow

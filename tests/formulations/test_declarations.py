@@ -27,6 +27,7 @@ from equimargin.formulations import (
     minimize,
     one_norm_classification,
     one_norm_ranking,
+    ordinal,
     polynomial,
     precomputed,
     ranking,
@@ -55,6 +56,8 @@ NEAR = {"CLARABEL": 1e-6, "SCS": 1e-6, "OSQP": 1e-3, "HIGHS": 1e-4}
 
 WITHOUT_MULTIPLIERS = {
     *("svm.huberised_hinge.primal", "svm.huberised_hinge.beta", "svm.nobias.beta"),
+    *("ord.implicit.beta", "ord.implicit.two_levels", "ord.implicit_l2.beta", "ord.implicit_l2.two_levels"),
+    *("ord.hard.neighbours", "ord.hard.rank_hard"),
     *("rank.l1.beta", "rank.l1.betahat", "rank.l2.beta"),
 }
 """Right formulations whose points have a function only."""
@@ -65,7 +68,7 @@ WEIGHTS: dict[str, list[float]] = {"ones": [], "positive": [0.5, 1.7, 1.0], "som
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
 
-def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones", n: int = 12) -> Problem:
+def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones", n: int = 12, levels: int = 3) -> Problem:
     """A small problem of a family: noisy, or feasible where there is no cost. Weights are a key of WEIGHTS."""
     options = FAMILIES[family]
     if options.get("hard"):
@@ -84,6 +87,8 @@ def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones
         if delta is not None and factors is not None:
             factors = np.where(np.isinf(factors), 1.0, factors)  # this loss has no hard rows
         return classification(X, np.where(score > 0.4, 1.0, -1.0), C, kernel, loss, bias, factors, delta)
+    if family.startswith("ord"):
+        return ordinal(X, np.digitize(score, [-0.4, 0.5][: levels - 1]), C, kernel, loss, factors)
     if family.startswith("svr"):
         problem = regression(X, score, C, 0.1, kernel, loss, factors)
         return problem if factors is None else replace(problem, weights=np.concatenate([factors, factors[::-1]]))  # the sides differ
@@ -103,7 +108,12 @@ def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones
 
 def declared(id: str, kernel: Kernel, **options: Any) -> Declaration:
     """The declaration of a problem with one of the WEIGHTS."""
-    return declare(id, problem_of(REGISTRY[id].family, kernel, **options))
+    return declare(id, problem_for(id, kernel, **options))
+
+
+def problem_for(id: str, kernel: Kernel, **options: Any) -> Problem:
+    """A problem of a formulation's family that the formulation takes: a form for two levels is given two."""
+    return problem_of(REGISTRY[id].family, kernel, levels=2 if id.endswith("two_levels") else 3, **options)
 
 
 def forms(ids: list[str], *weights: str) -> pytest.MarkDecorator:
@@ -114,7 +124,7 @@ def forms(ids: list[str], *weights: str) -> pytest.MarkDecorator:
         for id in ids
         for kernel in KERNELS
         for chosen in choices
-        if REGISTRY[id].refusal(problem_of(REGISTRY[id].family, KERNELS[kernel], weights=(*chosen, "ones")[0])) is None
+        if REGISTRY[id].refusal(problem_for(id, KERNELS[kernel], weights=(*chosen, "ones")[0])) is None
     ]
     names = ("id", "kernel", "weights")[: 3 if weights else 2]
     return pytest.mark.parametrize(names, [(id, KERNELS[kernel], *chosen) for id, kernel, *chosen in taken], ids=map(" ".join, taken))
@@ -216,7 +226,8 @@ def test_a_hard_row_that_is_violated_is_printed(id: str, kernel: Kernel, weights
         return
     assert d.canonical.hard.any()
     alpha = np.where(d.canonical.hard, -1.0, 0.0)
-    d.assign(complete(d.canonical, Point(beta=d.canonical.rows.rdot(alpha), b=0.0, alpha=alpha)))
+    b = np.zeros(d.canonical.T) if d.canonical.T > 1 else 0.0
+    d.assign(complete(d.canonical, Point(beta=d.canonical.rows.rdot(alpha), b=b, alpha=alpha)))
     printed = max(float(np.max(violation, initial=0.0)) for violation in d.printed(d.values).violations.values())
     assert printed == pytest.approx(max(float(np.max(c.violation(), initial=0.0)) for c in d.constraints.values()), rel=1e-8)
     assert printed > 0.1

@@ -22,6 +22,7 @@ from equimargin.formulations import (
     links,
     one_norm_classification,
     one_norm_ranking,
+    ordinal,
     polynomial,
     ranking,
     ranking_vector_machine,
@@ -73,6 +74,9 @@ def instance(family: str, kernel: Any, seed: int, n: int = 14) -> Problem:
         "rank.hard": lambda: ranking(X, order if seed % 2 else (clean + 1) / 2, None, np.inf, kernel),
         "rank.l1": lambda: ranking(X, levels, None, C, kernel),
         "rank.l2": lambda: ranking(X, levels, None, C, kernel, "squared_hinge"),
+        "ord.implicit": lambda: ordinal(X, np.maximum(levels - seed % 2, 0), C, kernel),
+        "ord.implicit_l2": lambda: ordinal(X, np.maximum(levels - seed % 2, 0), C, kernel, "squared_hinge"),
+        "ord.hard": lambda: ordinal(X, np.digitize(score, np.quantile(score, [0.5] if seed % 2 else [0.3, 0.7])), np.inf, kernel),
         "rank.onenorm": lambda: one_norm_ranking(X, levels, None, C, kernel),
         "rvm": lambda: ranking_vector_machine(X, levels, None, C, kernel),
         "svm.onenorm": lambda: one_norm_classification(X, signs, C, kernel),
@@ -159,7 +163,8 @@ def test_strong_equivalences_hold_at_any_point(link: StrongEquivalence, kernel: 
         problem = instance(REGISTRY[link.a].family, KERNELS[kernel], seed, n=6)
         if link.b == "rank.oneslack" and problem.p > 8:
             problem = ranking(problem.X[:4], [0.0, 1.0, 1.0, 2.0], None, problem.C, problem.kernel)
-        point = Point(beta=rng.normal(size=problem.m), b=0.0)
+        assert isinstance(problem, MarginProblem)
+        point = Point(beta=rng.normal(size=problem.m), b=np.zeros(problem.T) if problem.T > 1 else 0.0)
         values = []
         for id, at in ((link.a, point), (link.b, link.forward(problem, point)), (link.a, link.backward(problem, point))):
             declaration = declare(id, problem)
@@ -286,7 +291,7 @@ def test_look_alikes_are_not_linked() -> None:
 @pytest.mark.parametrize("id", [id for id, entry in PRINTED.items() if not entry.control])
 def test_a_swept_parameter_gives_the_values_of_fresh_problems(id: str) -> None:
     """One DPP problem, re-solved over C."""
-    problem = instance(REGISTRY[id].family, rbf(0.4), 2, n=8)
+    problem = instance(REGISTRY[id].family, rbf(0.4), 3 if id.endswith("two_levels") else 2, n=8)
     if not declare(id, problem).parameters or id == "rank.oneslack":
         pytest.skip("no parameter to sweep, or the cuts depend on it")
     declared = declare(id, problem)
@@ -307,7 +312,8 @@ def test_expressing_and_recovering_is_a_round_trip(id: str) -> None:
         pytest.skip("read with another b, or another coefficient vector, on purpose")
     rng = np.random.default_rng(0)
     alpha = rng.uniform(0.0, 0.1, problem.p)
-    b = 0.25 if isinstance(problem, MarginProblem) and problem.bias else 0.0
+    T = problem.T if isinstance(problem, MarginProblem) else 0
+    b: Any = np.linspace(0.25, -0.25, T) if T > 1 else 0.25 * T
     point = problem.point(np.abs(rng.normal(size=problem.size)), alpha, b)
     declaration = declare(id, problem)
     declaration.assign(complete(declaration.canonical, point))

@@ -403,7 +403,7 @@ def test_sparse_features_are_copied_too() -> None:
         (Point(beta=np.ones((24, 1))), r"the point's beta must be a coefficient .* of shape \(24,\), and is of shape \(24, 1\)"),
         (Point(w=np.ones(3)), "a point of this svm.soft problem has no w: its parts are beta, b, alpha"),
         (Point(alpha=["a"] * 24), "the point's alpha must hold numbers, not 'a' at row 0"),  # type: ignore[arg-type]
-        (Point(beta=np.ones(24), b=[1.0, 2.0]), r"the point's b must be a number, of shape \(\), and is of shape \(2,\)"),  # type: ignore[arg-type]
+        (Point(beta=np.ones(24), b=[1.0, 2.0]), r"the point's b must be a number, of shape \(\), and is of shape \(2,\)"),
     ],
 )
 def test_a_point_of_the_wrong_size_is_refused_in_a_sentence(point: Point, words: str) -> None:
@@ -425,5 +425,5 @@ def test_a_list_is_as_good_as_an_array() -> None:
     problem = classification(X, SIGNS, kernel=rbf(0.5))
     found = solve(problem)
     alpha = np.asarray(found.dual)
-    listed = interval(problem, Point(alpha=alpha.tolist(), b=np.array(found.bias)))  # type: ignore[arg-type]
+    listed = interval(problem, Point(alpha=alpha.tolist(), b=np.array(found.bias)))
     assert listed == interval(problem, Point(alpha=alpha, b=found.bias))

@@ -16,6 +16,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.kernels.kernel import RBF, Intercept, Linear, Polynomial
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 
 Matrix = list[list[Fraction]]
@@ -90,6 +91,10 @@ def exact_rows(problem: Problem) -> tuple[Matrix, Vector, Vector]:
         below = [row(**{f"e{i}": -1}) for i in range(m)]
         t = [v - epsilon for v in y] + [-v - epsilon for v in y]
         return above + below, t, [Fraction(1)] * m + [Fraction(-1)] * m
+    if isinstance(rows, Levels):
+        y = fractions(rows.y)
+        s = [Fraction(1 if y[i] > k else -1) for k in range(rows.T) for i in range(m)]
+        return [row(**{f"e{r % m}": int(s[r])}) for r in range(len(s))], [Fraction(1)] * len(s), s
     assert isinstance(rows, Pairs)
     A = [row(**{f"e{i}": 1, f"e{j}": -1}) for i, j in zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)]
     return A, [Fraction(1)] * len(A), [Fraction(0)] * len(A)
@@ -110,11 +115,17 @@ def exact_costs(problem: Problem) -> Vector:
     return [Fraction(problem.C) * Fraction(weight) for weight in problem.unit_weights.tolist()]
 
 
-def exact_primal(problem: MarginProblem, f: Vector, norm2: Fraction, b: Fraction) -> Fraction:
-    """1/2 |f|^2 + C sum_r loss(t_r - (A f)_r - b s_r)."""
+def exact_bias(b: Any) -> Vector:
+    """A bias, or thresholds, as fractions."""
+    return [Fraction(float(v)) for v in np.atleast_1d(0.0 if b is None else b)]
+
+
+def exact_primal(problem: MarginProblem, f: Vector, norm2: Fraction, b: Fraction | Vector) -> Fraction:
+    """1/2 |f|^2 + C sum_r loss(t_r - (A f)_r - b s_r), with the threshold of each row where there are more than one."""
     A, t, s = exact_rows(problem)
-    bias = b if problem.bias else Fraction(0)
-    losses = [exact_loss(problem, t[r] - inner(A[r], f) - bias * s[r]) for r in range(len(A))]
+    bias = b if isinstance(b, list) else [b]
+    k = [r // problem.m if len(bias) > 1 else 0 for r in range(len(A))]
+    losses = [exact_loss(problem, t[r] - inner(A[r], f) - (bias[k[r]] * s[r] if problem.bias else 0)) for r in range(len(A))]
     return norm2 / 2 + inner(exact_costs(problem), losses)
 
 
@@ -143,14 +154,14 @@ def exact_dual(problem: MarginProblem, alpha: Vector) -> tuple[Fraction, Fractio
     return gain - norm2 / 2 - ridge, sum((abs(a * b) for a, b in zip(t, alpha, strict=True)), Fraction(0)) + norm2 / 2 + ridge
 
 
-def size_of_terms(problem: Problem, beta: Vector, costs: Vector, b: Fraction) -> Fraction:
+def size_of_terms(problem: Problem, beta: Vector, costs: Vector, b: Fraction | Vector) -> Fraction:
     """How large the terms of the primal value are before they cancel; for a kernel of degree k, k times."""
     A, t, _ = exact_rows(problem)
     X = np.abs(problem.X)
     K = gram(problem.kernel, X)
     size = [abs(v) for v in beta]
-    reach = apply(K, size)
-    rows = [abs(t[r]) + sum((abs(a) * f for a, f in zip(A[r], reach, strict=True)), Fraction(0)) + abs(b) for r in range(len(A))]
+    reach, most = apply(K, size), max(map(abs, b if isinstance(b, list) else [b]))
+    rows = [abs(t[r]) + sum((abs(a) * f for a, f in zip(A[r], reach, strict=True)), Fraction(0)) + most for r in range(len(A))]
     power = 2 if getattr(problem, "loss", "hinge") == "squared_hinge" else 1
     return inner(size, reach) + inner(costs, [v**power for v in rows]) + sum(size, Fraction(0))
 

@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from equimargin.formulations import MarginProblem, OneNormProblem, Problem, classification, linear, one_norm_ranking, ranking, rbf, sigmoid
+from equimargin.formulations import (
+    MarginProblem,
+    OneNormProblem,
+    Problem,
+    classification,
+    linear,
+    one_norm_ranking,
+    ordinal,
+    ranking,
+    rbf,
+    sigmoid,
+)
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers import Refusal, Requirements
 
@@ -21,6 +32,7 @@ CLASSES = classification(LINE, SIGNS)
 HARD = classification(LINE, SIGNS, np.inf)
 RANKS = ranking(LINE, [0, 1, 2])
 PAIRS = MarginProblem(LINE, linear(), Pairs(np.array([1, 2]), np.array([0, 0]), 3))
+LEVELS = ordinal(LINE, [0, 1, 2])
 PROGRAM = one_norm_ranking(LINE, [0, 1, 2])
 
 
@@ -53,6 +65,8 @@ UNMET: list[tuple[Requirements[Any], Problem, Refusal, Problem]] = [
         CLASSES,
     ),
     (ANY(linear=True), replace(CLASSES, kernel=rbf(1.0)), Refusal("the rbf kernel has no w"), CLASSES),
+    (ANY(), LEVELS, Refusal("there are 2 thresholds, and this method knows one bias"), ordinal(LINE, [0, 1, 1])),
+    (ANY(thresholds=2), ordinal(LINE, [0, 1, 3]), Refusal("there are 3 thresholds, and this method knows 2 at most"), LEVELS),
     (ANY(single_entries=True), PAIRS, Refusal("rows have more than one entry"), CLASSES),
     (
         ANY(convex=True),

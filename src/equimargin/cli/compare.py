@@ -321,21 +321,20 @@ def _of_levels(rows: Data, kernel: Kernel, loss: LossName | None, wanted: list[s
     Raises
     ------
     ValueError
-        A kernel that is not positive semidefinite; weights that are infinite; families of another
-        name.
+        Families of another name.
     """
     from equimargin.comparison import matching
-    from equimargin.documents.ordinal import features_of, problems_of
+    from equimargin.documents.ordinal import problems_of
+    from equimargin.formulations.problem.choices import LOSSES
 
-    X = features_of(rows.X, kernel)
-    problems = problems_of(X, rows.y.astype(int), asked["C"], None if loss is None else loss.value, rows.weight)
+    losses: tuple[Loss, ...] = LOSSES if loss is None else (loss.value,)
+    problems = problems_of(rows.X, rows.y.astype(int), asked["C"], kernel, losses, rows.weight)
     chosen = matching(wanted or ["*"], [problem.family for problem in problems], "family")
     read_as = rows.describe()
     m, d = rows.X.shape
     record = {"name": rows.name, "task": rows.task, "rows": m, "features": d, "pairs_or_rows": m, "read_as": read_as}
     settings = {"task": rows.task, "kernel": kernel_record(kernel), **asked}
-    factored = "" if X.shape[1] == d else f", as {X.shape[1]} features of its Gram matrix"
-    said = f"{read_as}; {in_words(kernel)}{factored}, C={asked['C']:g}"
+    said = f"{read_as}; {in_words(kernel)}, C={asked['C']:g}"
     return Posed([problem for problem in problems if problem.family in chosen], said, record, settings)
 
 

@@ -28,7 +28,6 @@ from equimargin.formulations.symbols import cp
 from equimargin.own import Family, ProgramProblem, Source, solver
 from equimargin.own.drawing import Data
 from equimargin.solvers.ordinal.chain import SumOfMargins
-from equimargin.solvers.ordinal.newton import newton
 
 SHASHUA = Source("Shashua 2003", "section 3", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
 sum_of_margins = Family("ord.sum", SHASHUA, data=partial(drawn, C=[1.0, 2.0, 0.5]), check=check)
@@ -182,5 +181,5 @@ def by_newton(problem: ProgramProblem) -> Any:
     d = problem.data
     if _unbounded(d):
         return -np.inf
-    found = solved(d, SumOfMargins, newton)
+    found = solved(d, SumOfMargins)
     return {"w": found["w"], "a": found["b"][::2], "b": found["b"][1::2]}

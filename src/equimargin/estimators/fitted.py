@@ -17,6 +17,7 @@ from equimargin.formulations import Kernel
 from equimargin.formulations.kernels.features import explicit
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.labels import Index
+from equimargin.formulations.rows.levels import Levels
 from equimargin.solvers import Solution
 
 EVALUATED = 2**22
@@ -60,7 +61,7 @@ class Functions:
 
 
 def functions_of(solutions: Sequence[Solution], parts: Sequence[Index], X: Features) -> Functions:
-    """The functions of solutions of problems with the same kernel.
+    """The functions of solutions of problems with the same kernel: of an ordinal regression f alone, without thresholds.
 
     Parameters
     ----------
@@ -77,7 +78,8 @@ def functions_of(solutions: Sequence[Solution], parts: Sequence[Index], X: Featu
             raise ValueError(f"the solver found no function: {solution.status.sentence} ({solution.solver}: {solution.reason})")
         row[part] = solution.beta
     support = np.flatnonzero(beta.any(axis=0))
-    biases = np.array([solution.bias for solution in solutions])
+    ordinal = isinstance(solutions[0].problem.rows, Levels)
+    biases = np.zeros(len(solutions)) if ordinal else np.array([solution.bias for solution in solutions])
     if explicit(kernel, X) is None:
         points = None if kernel.given else X[support]
         return Functions(kernel, support, points, beta[:, support], biases)
@@ -97,20 +99,20 @@ class Proof:
     """
 
     def __init__(self, solutions: Sequence[Solution]) -> None:
-        self._solutions = [replace(solution, problem=replace(solution.problem)) for solution in solutions]  # without what they have cached
+        self.solutions = [replace(solution, problem=replace(solution.problem)) for solution in solutions]  # without what they have cached
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
         """Proven bounds of the optimum of all problems together."""
-        lower, upper = (math.fsum(ends) for ends in zip(*((one.lower, one.upper) for one in self._solutions), strict=True))
-        if len(self._solutions) == 1:
+        lower, upper = (math.fsum(ends) for ends in zip(*((one.lower, one.upper) for one in self.solutions), strict=True))
+        if len(self.solutions) == 1:
             return lower, upper
         return float(np.nextafter(lower, -np.inf)), float(np.nextafter(upper, np.inf))  # the sums are rounded to nearest
 
     @cached_property
     def gap(self) -> float:
         """The largest relative gap, in float64."""
-        return max(solution.relative_gap for solution in self._solutions)
+        return max(solution.relative_gap for solution in self.solutions)
 
     @property
     def duals(self) -> list[Any]:
@@ -120,9 +122,9 @@ class Proof:
         ------
         AttributeError : after a pickle, which has none.
         """
-        if not hasattr(self, "_solutions"):
+        if not hasattr(self, "solutions"):
             raise AttributeError("dual_ is left out of a pickled or copied estimator, because there is a multiplier for every row or pair")
-        return [solution.dual for solution in self._solutions]
+        return [solution.dual for solution in self.solutions]
 
     def __getstate__(self) -> dict[str, Any]:
         return {"bounds": self.bounds, "gap": self.gap}

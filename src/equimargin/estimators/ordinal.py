@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 
 from equimargin.estimators.base import MarginEstimator, row_weights
-from equimargin.estimators.fitted import Functions, Proof
-from equimargin.formulations import Kernel
-from equimargin.formulations.kernels.gram import proven_shift
-from equimargin.formulations.numeric.arguments import choice, number, shown
+from equimargin.formulations import Kernel, ordinal
+from equimargin.formulations.numeric.arguments import number, shown
 from equimargin.formulations.numeric.arrays import Array, Features
-from equimargin.formulations.problem.choices import LOSSES, Loss
+from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.labels import Index
-from equimargin.formulations.problem.limits import kernel_within_float64, largest_entry
-from equimargin.solvers.ordinal.machine import Machine, OrdinalFit
-from equimargin.solvers.ordinal.newton import newton
-from equimargin.solvers.ordinal.smo import smo
-from equimargin.solvers.solution import Status, checked
-
-RESOLVED_COST = 1e20
-"""C k(x, x), the largest of a machine, from which on double precision has little left of f: a run that ended early says how to change X."""
-MOST_FEATURES = 2000
-"""Features up to which Newton's method takes a linear kernel: its Hessian has a row and a column for each."""
+from equimargin.solvers import Solution, solve
 
 
 class OrdinalClassifier(ClassifierMixin, MarginEstimator):
@@ -43,10 +29,12 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
 
     Parameters
     ----------
-    C, kernel, degree, gamma, coef0, tol, max_iter, time_limit : as in `MarginClassifier`; the kernel must be positive semidefinite.
+    C, kernel, degree, gamma, coef0, solver, tol, max_iter, time_limit, n_jobs : as in `MarginClassifier`; C must be finite, and the kernel
+        positive semidefinite.
     levels : the labels from the lowest to the highest; None takes them in ascending order, as numbers have it and words seldom do.
         A label that the training data lack, as those of a fold may, keeps its place and its column.
     loss : "squared_hinge" or "hinge". Newton's method takes both with a linear kernel, and is fastest with squares.
+    warm_start : whether a fit begins at the multipliers of the last one, if that had as many rows and levels.
 
     Attributes
     ----------
@@ -70,9 +58,12 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
         gamma: str | float = "scale",
         coef0: float = 0.0,
         loss: Loss = "squared_hinge",
+        warm_start: bool = False,
+        solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int | None = None,
         time_limit: float | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.C = C
         self.levels = levels
@@ -81,9 +72,12 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
         self.gamma = gamma
         self.coef0 = coef0
         self.loss = loss
+        self.warm_start = warm_start
+        self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
+        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -115,22 +109,33 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
         self.levels_ = self._ordered(np.unique(y))
         self.classes_ = np.unique(self.levels_)
         weights = row_weights(sample_weight, X)
-        cost = number(self.C, "C", "a positive finite number", lambda c: 0 < c < np.inf) * (np.ones(len(y)) if weights is None else weights)
-        rows = np.flatnonzero(cost)
+        C = number(self.C, "C", "a positive finite number", lambda c: 0 < c < np.inf)
+        rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
         if len(np.unique(y[rows])) < 2:
             found = f"all rows of positive weight are of one class, {shown(y[rows[0]])}" if len(rows) else "no row has a positive weight"
             raise ValueError(f"OrdinalClassifier needs two classes, but {found}")
         place = {label: at for at, label in enumerate(self.levels_.tolist())}
-        codes = np.array([place[label] for label in y[rows].tolist()], dtype=np.int64)
-        squared = choice(self.loss, "loss", LOSSES) == "squared_hinge"
-        kernel, part, shift = self._definite(self._kernel(X, weights), X, rows)
-        kernel_within_float64(part, kernel, largest_entry(part))
-        machine = Machine(part, codes, cost[rows], kernel, squared, len(self.levels_), shift)
-        limits = checked(self.tol, self.max_iter, self.time_limit)
-        in_features = machine.features is not None and X.shape[1] <= MOST_FEATURES
-        with np.errstate(all="ignore"):  # a point that overflows is told by its gap
-            fit = newton(machine, limits) if in_features else smo(machine, limits)
-        return self._keep(fit, rows, X)
+        codes = [place[label] for label in y.tolist()]
+        problem = ordinal(X, codes, C, self._kernel(X, weights), self.loss, weights, len(self.levels_))
+        if not problem.convex:
+            raise ValueError(f"kernel must be positive semidefinite for an ordinal regression, and the {problem.kernel.name} kernel is not")
+        last = getattr(self, "_last", None) if self.warm_start else None
+        start = None if last is None or last.problem.p != problem.p or last.problem.T != problem.T else last.point
+        return self._conclude([solve(problem, warm_start=start, **self._limits)], [np.arange(problem.m)], problem.X)
+
+    def _conclude(self, solutions: Sequence[Solution], parts: Sequence[Index], X: Features) -> Self:
+        super()._conclude(solutions, parts, X)
+        # Best thresholds of an f are in order, but the middles of their intervals need not be, where a level has no points.
+        self.thresholds_ = np.maximum.accumulate(-np.atleast_1d(solutions[0].bias))
+        self._last = solutions[0] if self.warm_start else None
+        return self
+
+    @property
+    def dual_(self) -> Array:
+        """(m, L - 1) signed multipliers s_ik alpha_ik; a pickle leaves them out."""
+        alpha, (solution,) = super().dual_, self._proof.solutions
+        rows = solution.problem.rows
+        return np.asarray((rows.s * np.asarray(alpha)).reshape(rows.T, rows.m).T)
 
     def utility(self, X: Any) -> Array:
         """f(x), (n,), which the thresholds cut into levels.
@@ -179,63 +184,3 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
             known = ", ".join(map(shown, labels.tolist()))
             raise ValueError(f"levels must name every label of y once, the lowest first: {known}; it is {shown(levels.tolist())}")
         return levels
-
-    def _definite(self, kernel: Kernel, X: Features, rows: Index) -> tuple[Kernel, Features, float]:
-        """The kernel, its points, and the shift of a Gram matrix that makes it provably positive semidefinite."""
-        part = X if len(rows) == X.shape[0] else X[np.ix_(rows, rows)] if kernel.given else X[rows]
-        shift = proven_shift(np.asarray(part)) if kernel.given else 0.0
-        if shift is None or not kernel.positive_semidefinite:
-            raise ValueError(f"kernel must be positive semidefinite for an ordinal regression, and the {kernel.name} kernel is not")
-        return kernel, part, shift
-
-    def _keep(self, fit: OrdinalFit, rows: Index, X: Features) -> Self:
-        """Keep what prediction needs and what the fit proves, and warn of a run that ended early."""
-        kernel, beta = fit.machine.kernel, np.zeros(X.shape[0])
-        beta[rows] = fit.beta
-        support = np.flatnonzero(beta)
-        if fit.machine.features is None:
-            points = None if kernel.given else X[support]
-            self._functions = Functions(kernel, support, points, beta[None, support], np.zeros(1))
-        else:
-            w = fit.machine.features.rdot(fit.beta) if fit.w is None else fit.w
-            self._functions = Functions(kernel, support, None, w[None, :], np.zeros(1))
-        self._proof = _Proof(fit)
-        self.thresholds_, self.n_iter_, self.status_ = fit.b, fit.iterations, str(fit.status)
-        if fit.status is not Status.OPTIMAL:
-            said = f"{fit.status.sentence} {fit.reason}; the relative gap is {fit.gap:.2g}"
-            with np.errstate(over="ignore"):
-                most = float((fit.machine.C.max(axis=1) * kernel.diagonal(fit.machine.X)).max())
-            if most > RESOLVED_COST:
-                said += f"; C k(x, x) reaches {most:.1e}, which double precision does not resolve: divide X by a constant, or lower C"
-            warnings.warn(said, ConvergenceWarning, stacklevel=3)
-        return self
-
-
-class _Proof(Proof):
-    """What a fit proves. A pickle of it has the bounds and the gap alone."""
-
-    def __init__(self, fit: OrdinalFit) -> None:
-        super().__init__([])
-        self._fit = fit
-
-    @cached_property
-    def bounds(self) -> tuple[float, float]:
-        """Proven bounds of the optimum."""
-        return self._fit.interval.lower, self._fit.interval.upper
-
-    @cached_property
-    def gap(self) -> float:
-        """The relative gap, in float64."""
-        return self._fit.gap
-
-    @property
-    def duals(self) -> list[Any]:
-        """The multipliers.
-
-        Raises
-        ------
-        AttributeError : after a pickle, which has none.
-        """
-        if "_fit" not in vars(self):
-            raise AttributeError("dual_ is left out of a pickled or copied estimator, because there is a multiplier for every row")
-        return [self._fit.G]

@@ -11,10 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
 
-from equimargin.documents.ordinal import implicit_l2
 from equimargin.estimators import OrdinalClassifier
-from equimargin.proofs.program import optimum
-from narrow import present
+from equimargin.formulations import ordinal
+from proven import exact
 
 RNG = np.random.default_rng(3)
 X = np.round(RNG.normal(size=(60, 3)), 1)
@@ -47,7 +46,7 @@ def test_of_two_levels_the_sign_is_that_of_the_second_class() -> None:
 
 def test_the_bounds_have_the_exact_optimum_between_them_and_stay_in_a_pickle() -> None:
     model = OrdinalClassifier(2.0, levels=WORDS).fit(X, Y)
-    due = present(optimum(implicit_l2({"X": X, "y": CODES, "C": 2.0})).exact)
+    due = exact(ordinal(X, CODES, 2.0, loss="squared_hinge"))
     lower, upper = model.objective_bounds_
     assert lower <= due <= upper
     assert upper - lower < 1e-7 * upper
@@ -112,9 +111,9 @@ def test_features_that_double_precision_does_not_resolve_are_told_so(scale: floa
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=60), [-0.5, 0.5])
-    with pytest.warns(ConvergenceWarning, match="double precision does not resolve: divide X by a constant, or lower C"):
+    with pytest.warns(ConvergenceWarning, match="the relative gap is"):
         fitted = OrdinalClassifier().fit(scale * X, y)
-    assert fitted.status_ == "iteration_limit"
+    assert fitted.status_ == "numerical_failure"
 
 
 @pytest.mark.parametrize(
@@ -140,3 +139,12 @@ def test_a_run_that_ends_early_warns_and_keeps_its_best_point() -> None:
         model = OrdinalClassifier(100.0, kernel="rbf", max_iter=3).fit(X, CODES)
     assert model.status_ == "iteration_limit"
     assert model.objective_bounds_[0] <= model.objective_bounds_[1]
+
+
+def test_warm_start_begins_at_the_last_multipliers() -> None:
+    model = OrdinalClassifier(kernel="rbf", warm_start=True).fit(X, CODES)
+    assert model.n_iter_ > 0
+    assert model.fit(X, CODES).n_iter_ == 0
+    again = OrdinalClassifier(kernel="rbf").fit(X, CODES)
+    assert again.fit(X, CODES).n_iter_ > 0
+    assert model.fit(X[:50], CODES[:50]).n_iter_ > 0

@@ -59,6 +59,7 @@ from oracles.rationals import (
     SLACK,
     Vector,
     apply,
+    exact_bias,
     exact_costs,
     exact_dual,
     exact_margins,
@@ -84,13 +85,15 @@ numbers = st.one_of(st.floats(-4, 4, width=32), st.floats(-1e6, 1e6), st.sampled
 
 
 @st.composite
-def problems_and_points(draw: st.DrawFn, families: tuple[str, ...], tails: bool = True) -> tuple[Problem, np.ndarray, np.ndarray, float]:
-    """A problem, any multipliers, any coefficients, any bias; multipliers in units of C."""
+def problems_and_points(draw: st.DrawFn, families: tuple[str, ...], tails: bool = True) -> tuple[Problem, np.ndarray, np.ndarray, Any]:
+    """A problem, any multipliers, any coefficients, any bias or thresholds; multipliers in units of C."""
     problem = draw(margin_problems(draw(st.sampled_from(families)), max_points=6, tails=tails))
     alpha = np.array(draw(st.lists(numbers, min_size=problem.p, max_size=problem.p)))
     beta = np.array(draw(st.lists(numbers, min_size=problem.size, max_size=problem.size)))
     unit = problem.C if np.isfinite(problem.C) else 1.0
-    return problem, alpha * unit, beta, draw(numbers)
+    T = problem.T if isinstance(problem, MarginProblem) else 1
+    b = draw(numbers) if T < 2 else np.array(draw(st.lists(numbers, min_size=T, max_size=T)))
+    return problem, alpha * unit, beta, b
 
 
 @given(problems_and_points(tuple(SOFT_FAMILIES)))
@@ -106,10 +109,10 @@ def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
     else:
         f = apply(K, fractions(beta))
         norm2, point = inner(fractions(beta), f), Point(beta=beta, b=b)
-    exact = exact_primal(problem, f, norm2, Fraction(b))
+    exact = exact_primal(problem, f, norm2, exact_bias(b))
     upper = Fraction(interval(problem, point).upper)
     assert Fraction(inner_interval(problem, point).upper) <= exact <= upper
-    assert upper - exact <= slack(problem) * size_of_terms(problem, fractions(beta), exact_costs(problem), Fraction(b)) + Fraction(1e-290)
+    assert upper - exact <= slack(problem) * size_of_terms(problem, fractions(beta), exact_costs(problem), exact_bias(b)) + Fraction(1e-290)
 
 
 @given(problems_and_points(tuple(SOFT_FAMILIES)))
@@ -132,7 +135,9 @@ def test_no_lower_bound_exceeds_an_exact_primal_value(case: Any) -> None:
     proven = interval(problem, Point(alpha=alpha))
     f = apply(gram(problem.kernel, problem.X), fractions(beta))
     norm2 = inner(fractions(beta), f)
-    smallest = min(exact_primal(problem, f, norm2, Fraction(b)), exact_primal(problem, [Fraction(0)] * problem.m, Fraction(0), Fraction(0)))
+    smallest = min(
+        exact_primal(problem, f, norm2, exact_bias(b)), exact_primal(problem, [Fraction(0)] * problem.m, Fraction(0), exact_bias(0.0 * b))
+    )
     assert Fraction(proven.lower) <= smallest
     assert proven.lower <= proven.upper
 
@@ -191,7 +196,9 @@ def test_repaired_multipliers_are_exactly_feasible(case: Any) -> None:
     assert all(a >= 0 for a in repaired)
     if problem.loss != "squared_hinge":
         assert all(np.isinf(c) or a <= Fraction(float(c)) for a, c in zip(repaired, problem.costs, strict=True))
-    assert not problem.bias or inner(s, repaired) == 0
+    k = [r // problem.m if problem.T > 1 else 0 for r in range(problem.p)]
+    for threshold in range(problem.T):
+        assert sum((sign * a for sign, a, at in zip(s, repaired, k, strict=True) if at == threshold), Fraction(0)) == 0
     assert fractions(problem.rows.rdot(problem.repaired(alpha))) == transposed(A, repaired, problem.m)
 
 
@@ -201,8 +208,8 @@ def test_feasible_multipliers_are_hardly_moved(case: Any, share: float) -> None:
     problem, alpha, _, _ = case
     unit = problem.C if np.isfinite(problem.C) else 1.0
     feasible = share * np.minimum(np.abs(alpha), np.minimum(unit, problem.box))
-    if problem.bias:
-        up, down = np.flatnonzero(problem.bias_signs > 0), np.flatnonzero(problem.bias_signs < 0)
+    for signs in problem.S.toarray().T:
+        up, down = np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)
         paired = min(len(up), len(down))
         feasible[up[:paired]] = feasible[down[:paired]] = np.minimum(feasible[up[:paired]], feasible[down[:paired]])
         feasible[up[paired:]], feasible[down[paired:]] = 0.0, 0.0
@@ -214,7 +221,7 @@ def test_multipliers_out_of_balance_are_moved_by_no_more_than_that(case: Any) ->
     """Once within the box, |s'alpha| is what must be taken away, up to the grid."""
     problem, alpha, _, _ = case
     boxed = np.clip(alpha, 0.0, problem.box)
-    excess = abs(float(problem.bias_signs @ boxed))
+    excess = float(np.abs(problem.S.T @ boxed).sum())
     assert np.abs(problem.repaired(alpha) - boxed).sum() <= excess + 1e-13 * boxed.sum() + 1e-279
 
 

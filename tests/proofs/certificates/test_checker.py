@@ -266,7 +266,7 @@ def test_exp_is_enclosed() -> None:
             assert abs(checker.exp(numerator, denominator) - exact) <= checker.EXP_ERROR == 2
 
 
-@pytest.mark.parametrize("family", [family for family in FAMILIES if "delta" not in FAMILIES[family]])
+@pytest.mark.parametrize("family", [family for family in FAMILIES if not family.startswith("ord") and "delta" not in FAMILIES[family]])
 def test_no_changed_certificate_is_accepted_with_a_false_interval(family: str) -> None:
     rng = np.random.default_rng(len(family))
     for name in ("linear", "polynomial"):

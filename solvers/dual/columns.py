@@ -1,9 +1,9 @@
-"""Sequential minimal optimisation: two multipliers of one threshold at a time, for any kernel and both losses.
+"""Sequential minimal optimisation by columns: two multipliers of one threshold at a time, for any kernel and both losses.
 
-Every signed multiplier is in one equation alone, that of its threshold's column. So a step takes d from one row of a column and gives it to
-another: of the column that violates the optimality conditions most, the row that is furthest above, and the one with which the step
-promises the largest rise. Steps are made on a block of points whose kernel values are at hand; between blocks f is brought up to date, the
-best thresholds are found, and the gap decides.
+Every row (i, k) has one entry, s_ik at the point i, and is in the equation of its threshold k alone. A step takes d from one row of a
+column and gives it to another: of the column that violates the optimality conditions most, the row that is furthest above, and the one
+with which the step promises the largest rise. Steps are made on a block of points whose kernel values are at hand; between blocks f is
+brought up to date, and the gap decides.
 
 Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order information, JMLR 6 (2005), column by column.
 """
@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import jit
-from equimargin.solvers.ordinal.machine import Machine, OrdinalFit, Run
-from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS
-from equimargin.solvers.solution import Limits
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import Point
+from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers
+from equimargin.solvers.registry import solver
+from equimargin.solvers.requirements import Requirements, without_levels
+from equimargin.solvers.solution import Limits, Solution
 
 BLOCK = 1000
 """Points of a block, at most: their kernel values are 8 MB."""
@@ -27,49 +30,56 @@ SHARE = 0.1
 """The part of the violation of all rows at which a block is left."""
 LEAST_CURVATURE = 1e-12
 """The part of the mean K_ii that a step's curvature is taken to be at least, where two points are equal."""
-RISE = 1e-15
-"""The least part by which the dual value rises between two blocks: its own rounding."""
-STALE = 10
-"""Blocks in a row that end a run, where each brings neither that rise nor a smaller gap."""
 
 
-def smo(machine: Machine, limits: Limits) -> OrdinalFit:
-    """Solve by steps of two multipliers.
-
-    Parameters
-    ----------
-    machine : of finite costs.  limits : the tolerance is on the relative gap; iterations are steps.
-    """
-    run, S, gram = Run(machine, limits, STEPS), machine.S, machine.gram
-    reach = np.where(machine.squared, np.inf, machine.cost)[:, None]
-    low, high = np.where(S > 0, 0.0, -reach), np.where(S > 0, reach, 0.0)
-    ridge, floor = machine.ridge, LEAST_CURVATURE * gram.mean_diagonal
-    G, f, steps, stale, least, risen = np.zeros_like(S), np.zeros(machine.n), 0, 0, np.inf, 0.0
+@solver(
+    "columns",
+    "ord.implicit",
+    "ord.implicit_l2",
+    algorithm="sequential minimal optimisation, two multipliers of one threshold at a time",
+    requires=Requirements(
+        MarginProblem,
+        losses=("hinge", "squared_hinge"),
+        bias="so that no pair has to be moved together",
+        no_hard_rows="which have no box",
+        single_entries=True,
+        thresholds=np.inf,
+        convex=True,
+        also=without_levels,
+    ),
+)
+def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solution:
+    """Solve by steps of two multipliers; G (m, T) are the signed multipliers s_ik alpha_ik, and f = K G 1."""
+    m, T, gram = problem.m, problem.T, problem.gram
+    S, box = (np.ascontiguousarray(rows.reshape(T, m).T) for rows in (problem.bias_signs, problem.box))
+    low, high = np.where(S > 0, 0.0, -box), np.where(S > 0, box, 0.0)
+    costs, floor = problem.group_costs, LEAST_CURVATURE * gram.mean_diagonal
+    ridge = np.divide(0.5, costs, out=np.zeros(m), where=costs > 0) if problem.squared else np.zeros(m)
+    alpha = np.zeros(problem.p) if start is None else problem.repaired(multipliers(start, problem))
+    G = np.ascontiguousarray(S * alpha.reshape(T, m).T)
+    progress = Progress("columns", problem, limits, limits.max_iter or STEPS)
+    f, steps = gram @ G.sum(axis=1), 0
     while True:
-        b, beta = machine.thresholds_of(f), G.sum(axis=1)
-        primal, dual = machine.values(float(beta @ f), f, b, G)
-        if run.over(G, None, b, (primal, dual), steps):
-            break
-        stale = 0 if run.gap < least or dual > risen * (1 + RISE) else stale + 1
-        least, risen = run.gap, max(risen, dual)
         V = S - f[:, None] - ridge[:, None] * G
         up, down = np.where(high > G, V, -np.inf), np.where(low < G, V, np.inf)
         violation = float((up.max(axis=0) - down.min(axis=0)).max())
-        block = _block(up, down, machine.n)
-        most = min(WORK_BETWEEN_CLOCKS // (len(block) * S.shape[1]) + 1, run.most - steps)
+        if progress.show((S * G).T.ravel(), steps, violation):
+            break
+        block = _block(up, down, m)
+        most = min(WORK_BETWEEN_CLOCKS // (len(block) * T) + 1, progress.max_iter - steps)
         here = G[block]
         tried = _steps(gram.block(block, block), ridge[block], here, low[block], high[block], V[block], SHARE * violation, floor, most)
-        if not tried or stale > STALE:
+        if not tried:
             break
-        change = np.zeros(machine.n)
+        change = np.zeros(m)
         change[block] = (here - G[block]).sum(axis=1)
         G[block], steps = here, steps + tried
-        f = f + gram @ change if len(block) < machine.n else gram @ G.sum(axis=1)
-    return run.fit()
+        f = f + gram @ change if len(block) < m else gram @ G.sum(axis=1)
+    return progress.solution()
 
 
 def _block(up: Array, down: Array, n: int) -> NDArray[np.intp]:
-    """Points of a block: those of the rows that are furthest above and below in every column."""
+    """Return the points of a block: those of the rows that are furthest above and below in every column."""
     if n <= BLOCK:
         return np.arange(n)
     each = BLOCK // (2 * up.shape[1]) + 1

@@ -1,0 +1,77 @@
+"""Hard margins with thresholds: the hard ranking of all pairs of levels, with thresholds in the middle.
+
+The ranking asks f(x_i) - f(x_j) >= 1 of all y_i > y_j. Twice its f has margins of 1 on both sides of thresholds half way between the
+levels, and 4 times its value. The multiplier a of a pair becomes 2 a for the two rows (i, k) and (j, k) of the threshold k = y_j, so that
+A'alpha is doubled, too, and S'alpha = 0.
+
+Source: A. Shashua, A. Levin, Ranking with large margin principle: two approaches, NIPS 15 (2003), section 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import CanonicalPoint, Point
+from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.levels import Levels
+from equimargin.formulations.rows.listed import LISTED_PAIRS
+from equimargin.solvers.registry import SOLVERS, solver
+from equimargin.solvers.requirements import Requirements, without_levels
+from equimargin.solvers.solution import Limits, Solution
+
+
+def _soft_rows(problem: MarginProblem) -> Refusal | None:
+    if not isinstance(problem.rows, Levels):
+        return without_levels(problem)
+    if not np.isinf(problem.group_costs).all():
+        return Refusal("rows that are not hard, which the ranking does not have")
+    pairs = _ranked(problem).p
+    if pairs > LISTED_PAIRS:
+        return Refusal(f"{pairs:,} pairs, more than the {LISTED_PAIRS:,} that are listed one by one", too_large=True)
+    return None
+
+
+@solver(
+    "hard_levels",
+    "ord.hard",
+    algorithm="the hard ranking of all pairs of levels by its dual active-set method, with thresholds in the middle",
+    requires=Requirements(
+        MarginProblem,
+        losses=("hinge", "squared_hinge"),
+        bias="and thresholds are what this method is for",
+        single_entries=True,
+        thresholds=np.inf,
+        convex=True,
+        also=_soft_rows,
+    ),
+)
+def _solve(problem: MarginProblem, limits: Limits) -> Solution:
+    """Solve the ranking, and put thresholds between the levels."""
+    ranked = _ranked(problem)
+    callback = limits.callback
+    if callback is not None:
+        limits = replace(limits, callback=lambda n, low, high, at: callback(n, 4 * low, 4 * high, _doubled(problem, ranked, at)))
+    found = SOLVERS["dual_active_set"].run(ranked, limits, None)
+    return replace(found, problem=problem, solver="hard_levels", point=_doubled(problem, ranked, found.point), trajectory=())
+
+
+def _ranked(problem: MarginProblem) -> MarginProblem:
+    """The hard ranking of the points by their levels."""
+    return replace(problem, rows=LabelledPairs(np.asarray(problem.rows.y), None), bias=False, weights=None)
+
+
+def _doubled(problem: MarginProblem, ranked: MarginProblem, point: CanonicalPoint) -> Point:
+    """The point of the thresholds of a point of the ranking; the best b is left to be found."""
+    assert isinstance(point, Point)
+    w, beta = (None if part is None else 2 * part for part in (point.w, point.beta))
+    if point.alpha is None:
+        return Point(w=w, beta=beta)
+    pairs, multipliers = ranked.rows, np.asarray(point.alpha)
+    assert isinstance(pairs, LabelledPairs)
+    first = np.asarray(problem.rows.y)[pairs.other].astype(np.int64) * problem.m
+    above, below = (np.bincount(first + points, 2 * multipliers, problem.p) for points in (pairs.preferred, pairs.other))
+    return Point(w=w, beta=beta, alpha=np.asarray(above + below))

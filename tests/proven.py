@@ -1,0 +1,32 @@
+"""What rational arithmetic proves of a form of a canonical problem."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations import REGISTRY, MarginProblem
+from equimargin.formulations.formulation import formulation_data
+from equimargin.proofs.program.proven_optimum import ProvenOptimum, proven_optimum
+from narrow import present
+
+
+def proven(problem: MarginProblem, name: str = "primal") -> ProvenOptimum:
+    """The optimum of a form of the problem's family, by the form's name within it, on the family's scale."""
+    entry = REGISTRY[f"{problem.family}.{name}"]
+    data = formulation_data(problem)
+    return proven_optimum(entry.program(data), lambda value: entry.value(value, data))
+
+
+def exact(problem: MarginProblem, name: str = "primal") -> Fraction:
+    """The optimum of a form, as a fraction."""
+    return present(proven(problem, name).exact)
+
+
+def values(problem: MarginProblem, name: str = "primal") -> dict[str, Any]:
+    """The variables of a form at an exact optimum, rounded to floats."""
+    program = REGISTRY[f"{problem.family}.{name}"].program(formulation_data(problem))
+    x = np.array(list(map(float, present(proven(problem, name).x))))
+    return {name: x[columns] for name, columns in program.columns.items()}
