@@ -142,7 +142,7 @@ GammaOption = Annotated[
         "--gamma",  # typer 0.27 would call it after its metavar
         parser=_gamma,
         metavar="GAMMA",
-        help="Of all but linear and precomputed: a number, scale for 1/(d var(X)) of d features, as by default, or auto for 1/d.",
+        help="A number, scale for 1/(d var(X)) of d features, the default of poly, rbf and sigmoid, or auto for 1/d.",
         rich_help_panel=PROBLEM,
     ),
 ]
