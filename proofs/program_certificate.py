@@ -15,13 +15,16 @@ from fractions import Fraction
 from math import inf
 from typing import Any
 
+from equimargin.formulations.formulation import REGISTRY, formulation_data
+from equimargin.formulations.problem.base import AnyProblem
+from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs import checker
 from equimargin.proofs.certificate import write
 from equimargin.proofs.enclosure.interval import Enclosure
-from equimargin.proofs.program import optimum
+from equimargin.proofs.program.proven_optimum import optimum, proven_optimum
 from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, Unbounded
 
 Numbers = Sequence[Fraction]
@@ -78,20 +81,28 @@ def certify_program(program: Program, answer: Optimum | Infeasible | Unbounded |
     write(program_certificate(program, answer), path)
 
 
-def certificate_of_definition(problem: ProgramProblem) -> dict[str, Any]:
-    """The certificate of an own problem: of its definition at its data, as a program whose objective is minimised.
+def certificate_of_definition(problem: AnyProblem) -> dict[str, Any]:
+    """The certificate of a problem's definition, the first formulation of its family, as a program whose objective is minimised.
 
     Parameters
     ----------
-    problem : a family that somebody brings, at given data; its value map is no part of
+    problem : of a family that somebody brings, at given data, or a canonical one; its value map is no part of
         the certificate.
 
     Raises
     ------
     ValueError : a definition that is no program, or as in `program_certificate`.
     """
+    # Features of any other kernel are a rounded factor of its Gram matrix: their program has another optimum.
+    if isinstance(problem, MarginProblem) and problem.explicit is None:
+        raise ValueError(f"a certificate of a program needs explicit features, and the {problem.kernel.name} kernel has none")
     try:
-        program, known = problem.program(problem.definition.id), optimum(problem)
+        if isinstance(problem, ProgramProblem):
+            program, known = problem.program(problem.definition.id), optimum(problem)
+        else:
+            definition = next(entry for entry in REGISTRY.values() if entry.family == problem.family)
+            program = definition.program(formulation_data(problem))
+            known = proven_optimum(program, lambda value: value)
     except Exception as failure:  # a function of somebody else's may fail in any way
         raise ValueError(f"its definition cannot be certified: {type(failure).__name__}: {failure}") from failure
     if known.proof is None and known.is_known:

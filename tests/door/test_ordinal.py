@@ -21,6 +21,7 @@ from equimargin.formulations.problem import Point
 from equimargin.own import ProgramProblem, optimum
 from equimargin.own.data import problem_of
 from equimargin.proofs import Agreement, certificate, examine_solution, judge
+from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.report.page import skips
 from equimargin.solvers import SOLVERS, Limits, Solution, Status, exact_optimum, exact_path, regularization_path, solve
 from narrow import present
@@ -239,6 +240,16 @@ def test_one_bias_is_what_certificates_and_exact_solvers_know() -> None:
     for use in (exact_optimum, regularization_path, exact_path):
         with pytest.raises(ValueError, match="there are 2 thresholds, and this method knows one bias"):
             use(problem)
+
+
+def test_certificates_of_programs_prove_the_optimum(tmp_path: Path) -> None:
+    problem = ordinal([[0.0], [1.0], [3.0]], [0, 1, 2], 0.5)
+    document = certificate_of_definition(problem)
+    assert document["schema"] == "equimargin-certificate/2"
+    with pytest.raises(ValueError, match="needs explicit features, and the rbf kernel has none"):
+        certificate_of_definition(ordinal([[0.0], [1.0], [3.0]], [0, 1, 2], 0.5, rbf(1.0)))
+    written = compare(problem, solvers=["CLARABEL"]).certify(tmp_path)
+    assert written == {"ord.implicit": tmp_path / "ord.implicit.json"}
 
 
 def test_stability_bounds_thresholds_functions_and_rows() -> None:

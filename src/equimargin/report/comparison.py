@@ -12,7 +12,9 @@ from typing import Any
 
 from equimargin import __version__
 from equimargin.formulations.problem import AnyProblem, Problem
+from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.program_problem import ProgramProblem
+from equimargin.formulations.rows.levels import Levels
 from equimargin.proofs import FamilyVerdict, Verdict
 from equimargin.proofs.certificate import certificate_of_family, write
 from equimargin.proofs.program_certificate import certificate_of_definition
@@ -138,9 +140,10 @@ class Comparison:
                 outcome[name] = "it has no answer yet"
                 continue
             try:
-                if isinstance(problem, Problem):
+                has_levels = isinstance(problem, MarginProblem) and isinstance(problem.rows, Levels)
+                if isinstance(problem, Problem) and not has_levels:
                     write(certificate_of_family(problem, family), path)
-                elif isinstance(problem, ProgramProblem):
+                elif isinstance(problem, ProgramProblem | MarginProblem):
                     write(certificate_of_definition(problem), path)
                 else:
                     raise ValueError(f"nobody has said how a {type(problem).__name__} is certified")

@@ -17,6 +17,7 @@ from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.kernels.registry import kernel_class
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.program_problem import ProgramProblem
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.sameness.reproduction import Code
 
@@ -28,10 +29,10 @@ POINTS = ("y", "sample_weight", "qid")
 """The arguments with a number for every point."""
 CONSTRUCTORS = (
     *("classification", "regression", "ranking", "ranking_from_pairs"),
-    *("one_norm_classification", "one_norm_ranking", "ranking_vector_machine"),
+    *("ordinal", "one_norm_classification", "one_norm_ranking", "ranking_vector_machine"),
 )
 """The functions of `equimargin.formulations` that make problems of rows of features."""
-OPTIONAL = ("sample_weight", "query_weight", "pair_weight", "qid", "kernel", "C", "epsilon", "loss", "bias", "delta")
+OPTIONAL = ("sample_weight", "query_weight", "pair_weight", "qid", "kernel", "C", "epsilon", "loss", "bias", "delta", "levels")
 """Arguments that may be left out, for what a constructor takes then."""
 DIGITS = (1, 2, 3, 4, 6)
 """Significant decimal digits to which numbers are rounded, the fewest first."""
@@ -206,6 +207,8 @@ def _of_rows(problem: MarginProblem | OneNormProblem) -> Instance:
         return Instance("one_norm_ranking" if problem.over == "rows" else "ranking_vector_machine", given)
     given["loss"] = problem.loss
     given |= _weights(problem)
+    if isinstance(rows, Levels):
+        return Instance("ordinal", given | {"kernel": kernel, "levels": rows.T + 1})
     if isinstance(rows, Tube):
         return Instance("regression", given)
     if isinstance(rows, Pairs):
