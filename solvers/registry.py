@@ -205,6 +205,10 @@ SOLVERS: Registry[RegisteredSolver[Any]] = Registry(
         "columns": "equimargin.solvers.dual.columns",
         "hard_levels": "equimargin.solvers.ordinal.hard_levels",
         "penalty": "equimargin.solvers.hard.penalty",
+        "ord.explicit.newton": "equimargin.solvers.ordinal.ordered_thresholds",
+        "ord.sum.newton": "equimargin.solvers.ordinal.ordered_thresholds",
+        "svm.general.along_costs": "equimargin.solvers.path.along_costs",
+        "coupling.wlw.linear_system": "equimargin.solvers.probability.coupling",
     },
 )
 """Solvers by name, in the order in which "auto" asks them: those of the project first, then others as they are entered."""

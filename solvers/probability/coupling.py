@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
+from equimargin.formulations.documents.coupling import of_every_two
+from equimargin.formulations.drawing import Data
 from equimargin.formulations.numeric.arguments import reals
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.program_problem import ProgramProblem
+from equimargin.solvers.registry import solver
 
-TOO_SURE = 1e-7
-"""How near to 0 and 1 a probability of two classes may come: beyond that it is no estimate, and the optimum is not unique. LIBSVM's."""
 STEPS = 100
 """Newton steps, at most; about ten are usual."""
-NO_SUM = 1e-12
-"""How far r_ij + r_ji may be from 1."""
 
 
 def wlw(r: ArrayLike) -> Array:
@@ -105,23 +105,8 @@ def bradley_terry(r: ArrayLike, counts: ArrayLike | None = None) -> Array:
     return np.asarray(softmax(theta))
 
 
-def of_every_two(r: ArrayLike) -> Array:
-    """The probabilities of every two classes as they are coupled: none nearer to 0 and 1 than 1e-7, and the diagonal 0.
-
-    Parameters
-    ----------
-    r : (..., k, k), as in `wlw`.
-
-    Raises
-    ------
-    ValueError : another shape, a number outside [0, 1], r_ij + r_ji other than 1.
-    """
-    R = reals(r, "r").copy()
-    if R.ndim < 2 or R.shape[-1] != R.shape[-2] or R.shape[-1] < 2:
-        raise ValueError(f"r must be square matrices of two classes or more, not of shape {R.shape}")
-    other = ~np.eye(R.shape[-1], dtype=bool)
-    if not ((R >= 0) & (R <= 1))[..., other].all():
-        raise ValueError("r must hold probabilities, numbers from 0 to 1")
-    if (np.abs(R + np.swapaxes(R, -1, -2) - 1) > NO_SUM)[..., other].any():
-        raise ValueError("r_ij + r_ji must be 1 for every two classes")
-    return np.where(other, np.clip(R, TOO_SURE, 1 - TOO_SURE), 0.0)
+@solver("coupling.wlw.linear_system", "coupling.wlw", algorithm="one linear system of k + 1 equations")
+def linear_system(problem: ProgramProblem) -> Data:
+    """The probabilities."""
+    d = problem.data
+    return {"p": wlw(d["r"])}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -9,9 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.data import Data
 from equimargin.data.tasks import infer_task, open_question
-from equimargin.formulations import Kernel, Problem
+from equimargin.formulations import Kernel, Problem, linear, ordinal
+from equimargin.formulations.documents.ordered_thresholds import explicit
 from equimargin.formulations.numeric.arguments import array
-from equimargin.formulations.problem.choices import LOSSES
+from equimargin.formulations.numeric.arrays import is_sparse
+from equimargin.formulations.problem.base import AnyProblem
+from equimargin.formulations.problem.choices import LOSSES, Loss
 from equimargin.formulations.problem.construct import problems_of, ranking_from_pairs
 
 
@@ -110,6 +114,42 @@ def families_of_data(data: Data, **how: Unpack[HowToPose]) -> list[Problem]:
         )
     losses = LOSSES if np.isfinite(C) else LOSSES[:1]
     return [ranking_from_pairs(data.X, data.pairs, C, kernel, loss, data.pair_weight) for loss in losses]
+
+
+def problems_of_levels(
+    X: Any,
+    y: NDArray[np.int64],
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    losses: Sequence[Loss] = LOSSES,
+    weights: NDArray[np.float64] | None = None,
+) -> list[AnyProblem]:
+    """Return the problems of ordinal regression at points with levels.
+
+    Parameters
+    ----------
+    X : Any
+        (m, d) features.
+    y : NDArray[np.int64]
+        (m,) levels in {0, ..., L - 1}.
+    C : float
+        Cost of a unit of slack; inf is the hard margin.
+    kernel : Kernel or None
+        Linear by default; thresholds that must be in order are there for a linear kernel.
+    losses : sequence of str
+        Losses of the problems.
+    weights : NDArray[np.float64] or None
+        (m,) factors of C; of a hard margin, only whether they are 0 matters.
+    """
+    if np.isinf(C):
+        kept = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
+        given = kernel is not None and kernel.given
+        return [ordinal(X[np.ix_(kept, kept)] if given else X[kept], y[kept], C, kernel)]
+    problems: list[AnyProblem] = [ordinal(X, y, C, kernel, loss, weights) for loss in losses]
+    if "hinge" in losses and kernel in (None, linear()) and (weights is None or np.isfinite(weights).all()):
+        data = {"X": X.toarray() if is_sparse(X) else X, "y": y, "C": C}
+        problems.insert(1, explicit(data | ({} if weights is None else {"weights": weights})))
+    return problems
 
 
 def _inferred_task(labels: NDArray[Any], has_queries: bool) -> str:

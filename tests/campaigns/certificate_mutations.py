@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-import equimargin.documents
 from campaigns.exact.program_kinds import DATA, KINDS
 from equimargin.data import load
 from equimargin.formulations import (
@@ -39,7 +38,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.family import FAMILIES, program_families
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.programs import Program, program_from_arrays
@@ -53,8 +52,8 @@ from equimargin.solvers.exact.program import Infeasible, Optimum, Undecided, pro
 from equimargin.testing import sample_problem
 from narrow import present
 
-OF_DOCUMENTS = [id for id, known in FAMILIES.items() if known.module.startswith(equimargin.documents.__name__)]
-"""The families of the documents that enter as a user's would: their definitions are certified as programs."""
+OF_DOCUMENTS = [id for id, known in program_families().items() if known.module.startswith("equimargin.formulations.documents")]
+"""The families of the documents that have no canonical shape: their definitions are certified as programs."""
 WITH_A_PATH = ("svm.soft", "svm.nobias", "svr.l1", "rank.l1")
 """The families whose paths are certified."""
 HANGS = 120

@@ -843,14 +843,14 @@ FAULTS = (
     ),
     Fault(
         "the conjugate of another cost",
-        "src/equimargin/documents/general.py",
+        "formulations/documents/general_machine.py",
         '(1 - 1 / r) * (r * d["C"])',
         '(1 - 1 / r) * d["C"]',
         ("nightly_degenerate",),
     ),
     Fault(
         "a coupling with 1/2 for 1/4",
-        "src/equimargin/documents/coupling.py",
+        "formulations/documents/coupling.py",
         "cp.sum_squares(u) / 4",
         "cp.sum_squares(u) / 2",
         ("nightly_degenerate",),

@@ -13,11 +13,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
-import equimargin.documents
-import equimargin.shipped
+import equimargin.shipped  # noqa: F401  # enters its families
 from campaigns.shrunk import FOLDER, shrunk
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.family import FAMILIES, program_families
 from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.program_problem import ProgramProblem
@@ -27,8 +26,7 @@ from equimargin.solvers import SOLVERS
 
 def checks(examples: int, seed: int, pattern: str = "*") -> Iterator[tuple[str, Callable[[], object]]]:
     """What is to be checked of the families whose ids fit a pattern with * and ?, by name."""
-    rooms = (equimargin.documents.__name__, equimargin.shipped.__name__)
-    families = [id for id, family in FAMILIES.items() if family.module.startswith(rooms) and fnmatchcase(id, pattern)]
+    families = [id for id, family in program_families().items() if family.module.startswith("equimargin.") and fnmatchcase(id, pattern)]
     for id, entry in REGISTRY.items():
         if entry.family in families and isinstance(entry, Formulation):
             yield id, lambda entry=entry: check_own_formulation(entry, examples, seed)  # type: ignore[misc]

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from equimargin.comparison import compare
-from equimargin.documents.ordinal import explicit
-from equimargin.documents.sum_of_margins import by_newton, sum_of_margins
 from equimargin.estimators import OrdinalClassifier
 from equimargin.formulations import REGISTRY, classification, interval, ordinal, ranking, rbf
+from equimargin.formulations.documents.ordered_thresholds import explicit
+from equimargin.formulations.documents.sum_of_margins import sum_of_margins
 from equimargin.formulations.problem import Point
 from equimargin.own import ProgramProblem, optimum
 from equimargin.own.data import problem_of
@@ -24,6 +24,7 @@ from equimargin.proofs import Agreement, certificate, examine_solution, judge
 from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.report.page import skips
 from equimargin.solvers import SOLVERS, Limits, Solution, Status, exact_optimum, exact_path, regularization_path, solve
+from equimargin.solvers.ordinal.ordered_thresholds import by_newton
 from narrow import present
 from proven import exact, values
 

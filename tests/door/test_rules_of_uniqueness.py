@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equimargin.documents.ordinal import explicit
 from equimargin.formulations import classification, ordinal, regression
+from equimargin.formulations.documents.ordered_thresholds import explicit
 from equimargin.proofs import OptimalRanges, optimal_ranges
 from equimargin.shipped.one_class import one_class
 from narrow import present

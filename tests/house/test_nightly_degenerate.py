@@ -9,7 +9,7 @@ import pytest
 
 from campaigns.exact import nightly_degenerate as degenerate
 from campaigns.exact.nightly_degenerate import SUBJECTS, UNDECIDED
-from equimargin.documents import coupling
+from equimargin.solvers.probability import coupling
 from equimargin.solvers.probability.sigmoid import Sigmoid
 
 
@@ -57,5 +57,5 @@ def test_an_answer_that_raises_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_solver_that_raises_is_wrong_and_not_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coupling, "by_linear_system", lambda r: 1 / 0)
+    monkeypatch.setattr(coupling, "wlw", lambda r: 1 / 0)
     assert "ZeroDivisionError" in SUBJECTS["coupling.wlw"](np.random.default_rng([0, 0]))

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from equimargin.formulations import REGISTRY
+from equimargin.formulations import REGISTRY, ProgramProblem
+from equimargin.formulations.family import FAMILIES
 from equimargin.solvers import SOLVERS
 
-PRINTED = {id: entry for id, entry in REGISTRY.items() if entry.module.startswith("equimargin.formulations.")}
-"""The formulations of the documents, and the controls beside them, by their ids."""
-OWN_SOLVERS = [name for name in SOLVERS if SOLVERS[name].module.startswith("equimargin.solvers.")]
-"""The names of the solvers that come with the project."""
+PRINTED = {
+    id: entry
+    for id, entry in REGISTRY.items()
+    if entry.module.startswith("equimargin.formulations.") and FAMILIES[entry.family].is_canonical
+}
+"""The formulations of families with canonical points, and the controls beside them, by their ids."""
+OWN_SOLVERS = [
+    name
+    for name, entry in SOLVERS.items()
+    if entry.module.startswith("equimargin.solvers.") and not issubclass(entry.requires.shape, ProgramProblem)
+]
+"""The names of the project's solvers of problems with canonical points."""
 
 
 def own_families() -> list[str]:

@@ -21,7 +21,6 @@ from scipy.stats import kendalltau
 from sklearn.metrics import average_precision_score
 
 from equimargin.data import load
-from equimargin.documents.general import general
 from equimargin.formulations import (
     MarginProblem,
     Point,
@@ -40,6 +39,7 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
+from equimargin.formulations.documents.general_machine import general
 from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.problem import OneNormPoint
 from equimargin.formulations.rows.listed import Pairs, Tube

@@ -17,7 +17,6 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-import equimargin.documents
 import equimargin.shipped
 from equimargin.comparison import compare
 from equimargin.formulations import REGISTRY

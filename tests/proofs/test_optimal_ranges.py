@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from equimargin.documents.general import general
 from equimargin.formulations import classification, declare, one_norm_classification, one_norm_ranking, ranking_vector_machine
+from equimargin.formulations.documents.general_machine import general
 from equimargin.proofs import Range, optimal_ranges
 from equimargin.proofs.sameness.stated import stated
 from equimargin.sameness.instances import drawn, problems

@@ -13,8 +13,8 @@ import pytest
 
 from campaigns.exact.program_kinds import KINDS
 from equimargin.comparison import compare
-from equimargin.documents.coupling import wlw as coupling
 from equimargin.formulations import REGISTRY
+from equimargin.formulations.documents.coupling import wlw as coupling
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.programs import Program, program_from_arrays

@@ -324,11 +324,11 @@ def _of_levels(rows: Data, kernel: Kernel, loss: LossName | None, wanted: list[s
         Families of another name.
     """
     from equimargin.comparison import matching
-    from equimargin.documents.ordinal import problems_of
+    from equimargin.families import problems_of_levels
     from equimargin.formulations.problem.choices import LOSSES
 
     losses: tuple[Loss, ...] = LOSSES if loss is None else (loss.value,)
-    problems = problems_of(rows.X, rows.y.astype(int), asked["C"], kernel, losses, rows.weight)
+    problems = problems_of_levels(rows.X, rows.y.astype(int), asked["C"], kernel, losses, rows.weight)
     chosen = matching(wanted or ["*"], [problem.family for problem in problems], "family")
     read_as = rows.describe()
     m, d = rows.X.shape

@@ -1,7 +1,7 @@
 """Plug-ins: modules whose import enters families, formulations, solvers and documents.
 
 An installed package names its modules in the entry-point group "equimargin.plugins"; the command line loads them, and those that `--plugin`
-names. The project's own families of this kind, those of the documents and of the field, come in the same way.
+names. The project's own families of the field come in the same way.
 
     [project.entry-points."equimargin.plugins"]
     mine = "my_package.families"
@@ -22,7 +22,6 @@ from equimargin.formulations.user_functions import kept_from_quitting
 GROUP = "equimargin.plugins"
 """The entry-point group of plug-ins."""
 COMING_ALONG = {
-    "equimargin.documents": "comes with equimargin, from the documents",
     "equimargin.shipped": "comes with equimargin, from the field",
 }
 """The modules that enter families of the project's own as a user's would be, and what is said of where these come from."""

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.checks import Optional, matrix, needing, positive, targets
+from equimargin.formulations.drawing import Data, points
 from equimargin.formulations.symbols import cp
 from equimargin.own import Family, ProgramProblem, Source, solver
-from equimargin.own.checks import Optional, matrix, needing, positive, targets
-from equimargin.own.drawing import Data, points
 
 TIBSHIRANI = "Tibshirani, Regression Shrinkage and Selection via the Lasso (1996)"
 YUAN = "Yuan, Lin, Model Selection and Estimation in Regression with Grouped Variables (2006)"

@@ -9,10 +9,10 @@ from functools import partial
 
 import numpy as np
 
+from equimargin.formulations.checks import classes, matrix, needing, positive
+from equimargin.formulations.drawing import Data, points
 from equimargin.formulations.symbols import cp
 from equimargin.own import Family, ProgramProblem, Source, solver
-from equimargin.own.checks import classes, matrix, needing, positive
-from equimargin.own.drawing import Data, points
 from equimargin.solvers.requirements import Requirements
 
 TITLE = "Crammer, Singer, On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines (2001)"

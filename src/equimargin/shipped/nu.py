@@ -16,10 +16,10 @@ from functools import partial
 
 import numpy as np
 
+from equimargin.formulations.checks import classes, matrix, needing, positive, share, targets
+from equimargin.formulations.drawing import Data, points
 from equimargin.formulations.symbols import cp
 from equimargin.own import Family, ProgramProblem, Source, solver
-from equimargin.own.checks import classes, matrix, needing, positive, share, targets
-from equimargin.own.drawing import Data, points
 from equimargin.solvers.requirements import Requirements
 
 TITLE = "Schölkopf, Smola, Williamson, Bartlett, New Support Vector Algorithms (2000)"

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.checks import matrix, needing, share
+from equimargin.formulations.drawing import Data, points
 from equimargin.formulations.symbols import cp
 from equimargin.own import Family, Printed, ProgramProblem, Source, solver
-from equimargin.own.checks import matrix, needing, share
-from equimargin.own.drawing import Data, points
 
 TITLE = "Schölkopf, Platt, Shawe-Taylor, Smola, Williamson, Estimating the Support of a High-Dimensional Distribution (2001)"
 one_class = Family(

@@ -13,10 +13,10 @@ from functools import partial
 
 import numpy as np
 
+from equimargin.formulations.checks import classes, matrix, needing, positive
+from equimargin.formulations.drawing import Data, points
 from equimargin.formulations.symbols import cp
 from equimargin.own import Family, ProgramProblem, Source, solver
-from equimargin.own.checks import classes, matrix, needing, positive
-from equimargin.own.drawing import Data, points
 
 TITLE = "Bradley, Mangasarian, Feature Selection via Concave Minimization and Support Vector Machines (1998)"
 one_norm_svm = Family(

@@ -10,10 +10,10 @@ from functools import partial
 
 import numpy as np
 
+from equimargin.formulations.checks import matrix, needing, real, targets
+from equimargin.formulations.drawing import Data, points
 from equimargin.formulations.symbols import cp
 from equimargin.own import Family, ProgramProblem, Source, solver
-from equimargin.own.checks import matrix, needing, real, targets
-from equimargin.own.drawing import Data, points
 
 TITLE = "Koenker, Bassett, Regression Quantiles (1978)"
 quantile = Family(

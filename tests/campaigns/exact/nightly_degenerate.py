@@ -26,9 +26,9 @@ import numpy as np
 from scipy.optimize import linprog
 
 from equimargin.comparison import compare
-from equimargin.documents.coupling import wlw as wlw_family
-from equimargin.documents.general import POWERS, general
 from equimargin.formulations import linear, one_norm_classification, ranking, rbf
+from equimargin.formulations.documents.coupling import wlw as wlw_family
+from equimargin.formulations.documents.general_machine import POWERS, general
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.metrics import average_precision_bound, average_precision_least

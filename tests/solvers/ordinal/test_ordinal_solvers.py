@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from equimargin.documents.ordinal import explicit
 from equimargin.formulations import Kernel, MarginProblem, classification, linear, ordinal, rbf
+from equimargin.formulations.documents.ordered_thresholds import explicit
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.proofs.program import optimum
 from equimargin.solvers import SOLVERS, Limits, Solution, Status, solve

@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.documents.ordinal import check, drawn, solved, weights_of
+from equimargin.formulations.documents.ordered_thresholds import check, drawn, weights_of
+from equimargin.formulations.drawing import Data
+from equimargin.formulations.family import Family
+from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import cp
-from equimargin.own import Family, ProgramProblem, Source, solver
-from equimargin.own.drawing import Data
-from equimargin.solvers.ordinal.chain import SumOfMargins
 
 SHASHUA = Source("Shashua 2003", "section 3", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
 sum_of_margins = Family("ord.sum", SHASHUA, data=partial(drawn, C=[1.0, 2.0, 0.5]), check=check)
@@ -88,7 +88,7 @@ def _dual(d: Data, norm: bool = False, tied: bool = False) -> cp.Problem:
     return cp.Problem(cp.Maximize(-cp.norm(g) if norm else -cp.sum_squares(g) / 2), [*sums, *signs])
 
 
-def _unbounded(d: Data) -> str | None:
+def unbounded(d: Data) -> str | None:
     """The condition on C: below it an end of the intervals goes to infinity, which no ray of a cone program shows."""
     of_level = np.bincount(np.asarray(d["y"], dtype=np.int64), weights_of(d))
     least = d["C"] * min(of_level[0], of_level[-1])
@@ -139,14 +139,14 @@ def beta(d: Data) -> cp.Problem:
 
 
 @sum_of_margins.formulation(
-    "unit_ball", latex=r"\min \sum_k (a_k - b_k) + C \sum_i \xi_i,\; |w| \le 1", value=_squared, applies=_unbounded, to_canonical=_of_unit
+    "unit_ball", latex=r"\min \sum_k (a_k - b_k) + C \sum_i \xi_i,\; |w| \le 1", value=_squared, applies=unbounded, to_canonical=_of_unit
 )
 def unit_ball(d: Data) -> cp.Problem:
     """min sum_k (a_k - b_k) + C sum xi   s.t.   |w| <= 1  and the same rows, as it is printed; its optimum v is worth -v^2 / 2."""
     return _primal(d, ball=True)
 
 
-@sum_of_margins.formulation("nearest", latex=r"\max -|\sum_r s_r \alpha_r x_r|", value=_squared, applies=_unbounded)
+@sum_of_margins.formulation("nearest", latex=r"\max -|\sum_r s_r \alpha_r x_r|", value=_squared, applies=unbounded)
 def nearest(d: Data) -> cp.Problem:
     """max -|sum_r s_r alpha_r x_r|   s.t.   as in the dual: how near the hulls of the levels, reduced by C, come to each other."""
     return _dual(d, norm=True)
@@ -171,15 +171,3 @@ def unordered(d: Data) -> cp.Problem:
 def dual_tied(d: Data) -> cp.Problem:
     """The dual with every eta 0, as if neighbouring intervals were never to meet."""
     return _dual(d, tied=True)
-
-
-@solver(
-    "ord.sum.newton", sum_of_margins, algorithm="Newton's method, hinges and the order smoothed around their multipliers", reference=False
-)
-def by_newton(problem: ProgramProblem) -> Any:
-    """The optimal w and ends; -inf where an end goes to infinity."""
-    d = problem.data
-    if _unbounded(d):
-        return -np.inf
-    found = solved(d, SumOfMargins)
-    return {"w": found["w"], "a": found["b"][::2], "b": found["b"][1::2]}

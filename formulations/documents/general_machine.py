@@ -13,26 +13,19 @@ Source: C. Cortes, V. Vapnik, Support-vector networks (1995), (13) and appendix 
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from equimargin.formulations import classification
+from equimargin.formulations.checks import classes, matrix, needing, positive, real
+from equimargin.formulations.drawing import Data, points
+from equimargin.formulations.family import Family
+from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import cp
-from equimargin.own import Family, ProgramProblem, Source, solver
-from equimargin.own.checks import classes, matrix, needing, positive, real
-from equimargin.own.drawing import Data, points
-from equimargin.solvers import solve
-from equimargin.solvers.requirements import Requirements
 
 TITLE = "Cortes, Vapnik, Support-Vector Networks (1995)"
 POWERS = [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0), (2.0, 0.5), (1.5, 1.0)]
 """Values of sigma and tau that are drawn: the hinge, its square, the square of its sum, a concave F, and a power between."""
-TIGHT = 1e-10
-"""Relative gap of the soft margins that are solved on the way."""
-HALVINGS = 100
-"""Steps of the search for the cost, at most: fifty halve an interval of costs down to the rounding of its ends."""
 
 
 def _drawn() -> Any:
@@ -145,37 +138,3 @@ def as_printed(d: Data) -> cp.Problem:
 def half_cost(d: Data) -> cp.Problem:
     """The dual of C / 2."""
     return dual(d | {"C": d["C"] / 2})
-
-
-def _not_searched(d: Data) -> str | None:
-    return None if d["sigma"] in (1, 2) and d["tau"] >= 1 else "the search is for sigma = 1 or 2 and a convex F"
-
-
-@solver(
-    "svm.general.along_costs",
-    general,
-    algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and their squares",
-    requires=Requirements(ProgramProblem, also=lambda problem: _not_searched(problem.data)),
-)
-def along_costs(problem: ProgramProblem) -> Data:
-    """The soft margin at the cost c = C F'(s(c)), where s(c) is its sum of xi^sigma, which falls as c grows."""
-    d = problem.data
-    y, sigma, tau = _labels(d), d["sigma"], d["tau"]
-    at = partial(classification, d["X"], y, loss="hinge" if sigma == 1 else "squared_hinge")
-
-    def found(c: float) -> tuple[Data, float]:
-        soft = at(C=c)
-        solution = solve(soft, tol=TIGHT)
-        short = np.maximum(1 - y * solution.decision_function(d["X"]), 0.0)
-        return {"w": solution.w, "b": soft.own_point(solution.point).b, "xi": short}, float((short**sigma).sum())
-
-    if tau == 1:
-        return found(d["C"])[0]
-    low, high = 0.0, d["C"] * tau * float(len(y)) ** (tau - 1)  # s is at most the number of points, that of w = 0 and b = 0
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        point, s = found(middle)
-        low, high = (middle, high) if d["C"] * tau * s ** (tau - 1) > middle else (low, middle)
-    return point

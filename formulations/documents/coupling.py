@@ -14,15 +14,21 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from equimargin.formulations.checks import needing
+from equimargin.formulations.drawing import Data
+from equimargin.formulations.family import Family
+from equimargin.formulations.numeric.arguments import reals
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import cp
-from equimargin.own import Family, ProgramProblem, Source, solver
-from equimargin.own.checks import needing
-from equimargin.own.drawing import Data
-from equimargin.solvers.probability.coupling import of_every_two
-from equimargin.solvers.probability.coupling import wlw as by_linear_system
 
 TITLE = "Wu, Lin, Weng, Probability Estimates for Multi-class Classification by Pairwise Coupling (2004)"
+TOO_SURE = 1e-7
+"""How near to 0 and 1 a probability of two classes may come: beyond that it is no estimate, and the optimum is not unique. LIBSVM's."""
+NO_SUM = 1e-12
+"""How far r_ij + r_ji may be from 1."""
 
 
 def _drawn() -> Any:
@@ -39,6 +45,28 @@ def _drawn() -> Any:
         return {"r": r}
 
     return drawn()
+
+
+def of_every_two(r: ArrayLike) -> Array:
+    """The probabilities of every two classes as they are coupled: none nearer to 0 and 1 than 1e-7, and the diagonal 0.
+
+    Parameters
+    ----------
+    r : (..., k, k), as in `wlw`.
+
+    Raises
+    ------
+    ValueError : another shape, a number outside [0, 1], r_ij + r_ji other than 1.
+    """
+    R = reals(r, "r").copy()
+    if R.ndim < 2 or R.shape[-1] != R.shape[-2] or R.shape[-1] < 2:
+        raise ValueError(f"r must be square matrices of two classes or more, not of shape {R.shape}")
+    other = ~np.eye(R.shape[-1], dtype=bool)
+    if not ((R >= 0) & (R <= 1))[..., other].all():
+        raise ValueError("r must hold probabilities, numbers from 0 to 1")
+    if (np.abs(R + np.swapaxes(R, -1, -2) - 1) > NO_SUM)[..., other].any():
+        raise ValueError("r_ij + r_ji must be 1 for every two classes")
+    return np.where(other, np.clip(R, TOO_SURE, 1 - TOO_SURE), 0.0)
 
 
 def _check_pairs(value: Any, name: str, data: Data) -> None:
@@ -100,10 +128,3 @@ def first_method(d: Data) -> cp.Problem:
     p = cp.Variable(k, name="p")
     residuals = (k - 1) * p - r @ p - cp.multiply(r.sum(axis=1), p)
     return cp.Problem(cp.Minimize(cp.sum_squares(residuals)), [cp.sum(p) == 1, p >= 0])
-
-
-@solver("coupling.wlw.linear_system", wlw, algorithm="one linear system of k + 1 equations")
-def linear_system(problem: ProgramProblem) -> Data:
-    """The probabilities."""
-    d = problem.data
-    return {"p": by_linear_system(d["r"])}

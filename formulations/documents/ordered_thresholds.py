@@ -4,7 +4,7 @@ A row (i, k) asks f(x_i) to be on its side of the threshold b_k by a margin of 1
 b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i of x_i is above k, and -1 otherwise. Of
 `ord.explicit` k is y_i - 1 or y_i, and the thresholds must be in order; `ord.sum`, in
 `sum_of_margins`, has two thresholds between neighbouring levels. Families with all thresholds are
-margin problems, in `formulations.documents.chu_shashua`.
+margin problems, in `chu_shashua`.
 
 Points may have weights, factors of C; rows of a weight of 0 are none. With two levels the family is
 the classification svm.soft with the bias b = -b_0.
@@ -15,7 +15,7 @@ section 2. O, section 1, has the thresholds in words and in a figure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -23,28 +23,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations import Kernel, linear, ordinal
 from equimargin.formulations.documents.chu_shashua import CHU
+from equimargin.formulations.drawing import Data, points
+from equimargin.formulations.family import Family
 from equimargin.formulations.numeric.arguments import factors, number, reals
-from equimargin.formulations.numeric.arrays import is_sparse
-from equimargin.formulations.problem.base import AnyProblem
-from equimargin.formulations.problem.choices import LOSSES, Loss
 from equimargin.formulations.problem.labels import numbers
+from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import cp
-from equimargin.own import Family, ProgramProblem, Source, solver
-from equimargin.own.drawing import Data, points
-from equimargin.solvers import Limits, Status
-from equimargin.solvers.interrupt import seconds_left
-from equimargin.solvers.ordinal.chain import Neighbours
-from equimargin.solvers.ordinal.machine import AnyMachine, OrdinalFit, Run
-from equimargin.solvers.ordinal.newton import newton
-
-CLOSE = 1e-8
-"""Relative gap that the points of Newton's method have at most: they are made exactly feasible, and worth an exact value."""
-ASKED = 1e-12
-"""Relative gap that Newton's method is asked for: gaps are relative to P(0) where that is much larger than the optimum, and its last steps
-are the fastest.
-"""
 
 
 def drawn(**parameters: list[float]) -> Any:
@@ -84,42 +69,6 @@ def _check_levels(y: NDArray[np.float64]) -> None:
 
 explicit = Family("ord.explicit", Source("Chu 2005", "section 2", CHU), data=partial(drawn, C=[1.0, 0.25, 4.0]), check=check)
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
-
-
-def problems_of(
-    X: Any,
-    y: NDArray[np.int64],
-    C: float = 1.0,
-    kernel: Kernel | None = None,
-    losses: Sequence[Loss] = LOSSES,
-    weights: NDArray[np.float64] | None = None,
-) -> list[AnyProblem]:
-    """Return the problems of ordinal regression at points with levels.
-
-    Parameters
-    ----------
-    X : Any
-        (m, d) features.
-    y : NDArray[np.int64]
-        (m,) levels in {0, ..., L - 1}.
-    C : float
-        Cost of a unit of slack; inf is the hard margin.
-    kernel : Kernel or None
-        Linear by default; thresholds that must be in order are there for a linear kernel.
-    losses : sequence of str
-        Losses of the problems.
-    weights : NDArray[np.float64] or None
-        (m,) factors of C; of a hard margin, only whether they are 0 matters.
-    """
-    if np.isinf(C):
-        kept = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
-        given = kernel is not None and kernel.given
-        return [ordinal(X[np.ix_(kept, kept)] if given else X[kept], y[kept], C, kernel)]
-    problems: list[AnyProblem] = [ordinal(X, y, C, kernel, loss, weights) for loss in losses]
-    if "hinge" in losses and kernel in (None, linear()) and (weights is None or np.isfinite(weights).all()):
-        data = {"X": X.toarray() if is_sparse(X) else X, "y": y, "C": C}
-        problems.insert(1, explicit(data | ({} if weights is None else {"weights": weights})))
-    return problems
 
 
 class Rows(NamedTuple):
@@ -178,32 +127,6 @@ def _more_levels(d: Data) -> str | None:
     return f"there are {levels} levels, and classification has two" if levels > 2 else None
 
 
-def solved(d: Data, kind: Callable[..., AnyMachine]) -> Data:
-    """The w and the thresholds of Newton's method, which gets the points with a weight alone.
-
-    Raises
-    ------
-    TimeoutError : a run that its time limit ended, which is that of the caller who waits for it.
-    ValueError : another run that ended before it reached its accuracy.
-    """
-    kept = np.flatnonzero(weights_of(d))
-    X, y = np.asarray(d["X"])[kept], np.asarray(d["y"], dtype=np.int64)
-    machine = kind(X, y[kept], d["C"] * weights_of(d)[kept], linear(), levels=int(y.max()) + 1)
-    run = Run(machine, Limits(ASKED, time_limit=seconds_left()))
-    newton(machine, run)
-    fit = _reached(run.fit())
-    return {"w": fit.w, "b": fit.b}
-
-
-def _reached(fit: OrdinalFit) -> OrdinalFit:
-    """Return the fit, if it has reached its accuracy."""
-    if fit.gap <= CLOSE:
-        return fit
-    if fit.status is Status.TIME_LIMIT:
-        raise TimeoutError(f"no accurate point within {fit.seconds:.3g} s; the relative gap is {fit.gap:.2g}")
-    raise ValueError(f"{fit.status.sentence} {fit.reason}; the relative gap is {fit.gap:.2g}")
-
-
 def _of_dual(values: Mapping[str, Any], d: Data) -> Data:
     return {"w": _weights(d, rows_of(d), values["a"])}
 
@@ -258,12 +181,3 @@ def explicit_two_levels(d: Data) -> cp.Problem:
 def explicit_unordered(d: Data) -> cp.Problem:
     """The primal without b_k <= b_{k+1}, which is lower where none of its optima has b in order."""
     return _primal(d, ordered=False)
-
-
-@solver(
-    "ord.explicit.newton", explicit, algorithm="Newton's method, hinges and the order smoothed around their multipliers", reference=False
-)
-def explicit_newton(problem: ProgramProblem) -> Data:
-    """The optimal w and thresholds."""
-    d = problem.data
-    return solved(d, Neighbours)
