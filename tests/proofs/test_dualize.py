@@ -18,6 +18,7 @@ from equimargin.formulations import (
     linear,
     one_norm_classification,
     one_norm_ranking,
+    ordinal,
     polynomial,
     precomputed,
     ranking,
@@ -30,7 +31,7 @@ from equimargin.proofs.dualize import DUAL_OF, Program, canonical, differences, 
 from oracles.own_entries import PRINTED
 
 POINTS, SCORES = np.array([[2.0, 0.5], [1.0, -1.25], [-0.5, 1.0], [-2.0, -0.25], [0.75, 0.0]]), np.array([2.0, 1.0, 0.0, 0.0, 1.0])
-READ_OUTS = {"svm.hard.bias.as_printed", "rank.l2.value.as_printed"}
+READ_OUTS = {"svm.hard.bias.as_printed", "rank.l2.value.as_printed", "ord.hard.rank_hard.unscaled"}
 """Misprints of how a solution is read, not of a problem: what they declare is right."""
 MISPRINTED = {
     "svm.soft.dual.as_printed": ("svm.soft.primal", ["quadratic"]),
@@ -44,6 +45,9 @@ MISPRINTED = {
     "svm.onenorm.free": ("svm.onenorm.dual", ["15 unknowns and 5"]),
     "rvm.as_printed": ("rvm.dual", ["0 unknowns and 8"]),
     "svm.penalized.primal": ("svm.soft.dual", ["quadratic", "equations"]),
+    "ord.implicit.neighbours": ("ord.implicit.dual", ["7 unknowns and 10"]),
+    "ord.implicit.rank_l1": ("ord.implicit.dual", ["8 unknowns and 10"]),
+    "ord.implicit_l2.dual.of_half": ("ord.implicit_l2.primal", ["quadratic"]),
 }
 """Every control, the declaration that it must not be dual to, and in what it differs from that."""
 
@@ -66,6 +70,8 @@ def problem_of(family: str, kernel: Kernel, C: float = 0.5, data: tuple[np.ndarr
         return classification(X, np.sign(scores - 0.5), C, kernel, loss, "nobias" not in family)
     if kind == "svr":
         return regression(X, scores - 0.75, C, 0.25, kernel, loss)
+    if kind == "ord":
+        return ordinal(X, scores.astype(np.int64), C, kernel, loss)
     if family == "rvm":
         return ranking_vector_machine(X, scores, None, C, kernel)
     return one_norm_ranking(X, scores, None, C, kernel) if family == "rank.onenorm" else ranking(X, scores, None, C, kernel, loss)
