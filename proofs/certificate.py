@@ -343,8 +343,10 @@ def _functions(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]
 
 
 def _function(problem: MarginProblem, v: Array, b: float) -> dict[str, Any]:
-    """A function and its bias as a certificate has them."""
-    return {"beta" if problem.explicit is None else "w": v.tolist(), "b": float(b)}
+    """Return a function and its bias as a certificate has them: the function that intervals judge, coefficients of equal points added."""
+    if problem.explicit is None:
+        return {"beta": problem.gram.merged(v).tolist(), "b": float(b)}
+    return {"w": v.tolist(), "b": float(b)}
 
 
 def _combination(x: Array | Sequence[Fraction]) -> dict[str, Any]:

@@ -348,6 +348,14 @@ def test_the_command_line_writes_and_checks(tmp_path: Path) -> None:
     assert f"--certify: {file} is not a folder" in " ".join(answer.output.split())
 
 
+@pytest.mark.parametrize("y", [[1, 1, -1], [-1, -1, 1], [1, -1, 1]])
+def test_a_certificate_states_the_function_that_intervals_judge(y: list[int]) -> None:
+    """Coefficients of equal points are added in floats: at a slope of C = 1000 the rounding of that sum shows."""
+    solution = solve(classification(np.zeros((3, 1)), y, 1000.0, rbf(1.0), bias=False), "coordinate_descent")
+    lower, upper = check(certificate(solution))
+    assert solution.lower <= lower <= upper <= solution.upper
+
+
 @settings(max_examples=40)
 @given(st.data())
 def test_float64_bounds_contain_what_exact_arithmetic_proves(data: st.DataObject) -> None:
