@@ -209,6 +209,15 @@ SOLVERS: Registry[RegisteredSolver[Any]] = Registry(
         "ord.sum.newton": "equimargin.solvers.ordinal.ordered_thresholds",
         "svm.general.along_costs": "equimargin.solvers.path.along_costs",
         "coupling.wlw.linear_system": "equimargin.solvers.probability.coupling",
+        "lasso.coordinate_descent": "equimargin.solvers.field.lasso",
+        "group_lasso.proximal_gradient": "equimargin.solvers.field.lasso",
+        "ls_svm.ridge": "equimargin.solvers.field.least_squares",
+        "crammer_singer.liblinear": "equimargin.solvers.field.multiclass",
+        "nu_svc.libsvm": "equimargin.solvers.field.nu",
+        "nu_svr.libsvm": "equimargin.solvers.field.nu",
+        "one_class.libsvm": "equimargin.solvers.field.one_class",
+        "one_norm_svm.highs": "equimargin.solvers.field.one_norm_svm",
+        "quantile.highs": "equimargin.solvers.field.quantile",
     },
 )
 """Solvers by name, in the order in which "auto" asks them: those of the project first, then others as they are entered."""

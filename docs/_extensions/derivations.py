@@ -15,7 +15,6 @@ from typing import Any
 from reference import ARROWS, formulation_link, members, plain, shown_families, slug, write
 
 from equimargin.formulations import REGISTRY, families, links
-from equimargin.own.plugins import load_shipped
 from equimargin.proofs import theorems
 from equimargin.proofs.claims import Claim, Kind, claims
 
@@ -43,7 +42,6 @@ def setup(app: Any) -> dict[str, Any]:
 
 def pages() -> dict[str, str]:
     """All pages by their paths below `derivations/`."""
-    load_shipped()
     made = {"duality.md": _duality()} | {f"{family}.md": _family(family) for family in shown_families()}
     return {name: "\n".join(lines) + "\n" for name, lines in made.items()}
 

@@ -21,7 +21,7 @@ from equimargin.cli.app import app as program
 from equimargin.data import BUNDLED
 from equimargin.formulations import REGISTRY, families, links
 from equimargin.formulations.kernels.registry import KERNELS
-from equimargin.own.plugins import load_shipped, origin_of
+from equimargin.own.plugins import origin_of
 from equimargin.solvers import BACKENDS, SOLVERS
 
 PUBLIC = {
@@ -71,7 +71,6 @@ def write(folder: Path, pages: Mapping[str, str]) -> None:
 
 def pages() -> dict[str, str]:
     """All pages by their paths below `reference/`."""
-    load_shipped()
     made = {
         "families/index.md": _families(),
         "links.md": _links(),

@@ -1,4 +1,4 @@
-"""New instances of the families that enter as a user's would: forms have one optimum, mistakes are refuted, solvers reach the optimum.
+"""New instances of the families that are known by their data alone: forms have one optimum, mistakes are refuted, solvers reach it.
 
     python -m campaigns.nightly_families --seed 1 --examples 1000
 
@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
-import equimargin.shipped  # noqa: F401  # enters its families
 from campaigns.shrunk import FOLDER, shrunk
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.family import FAMILIES, program_families

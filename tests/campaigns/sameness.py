@@ -18,7 +18,6 @@ from typing import Any
 
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.formulation import families
-from equimargin.own.plugins import load_shipped
 from equimargin.proofs.sameness import Statement, stated
 from equimargin.sameness import Same, same
 from equimargin.solvers.exact.program.clock import Clock
@@ -41,7 +40,6 @@ def main() -> int:
     parser.add_argument("--examples", type=int, default=150, help="instances that are drawn to find a difference")
     parser.add_argument("part", nargs="*", help="parts of the names of the pairs that are asked; all by default")
     asked = parser.parse_args()
-    load_shipped()
     counted: Counter[str] = Counter()
     for name, (a, b, data, finite, allowed) in questions():
         if asked.part and not any(part in name for part in asked.part):

@@ -18,7 +18,6 @@ from equimargin.atlas.formulation_page import address
 from equimargin.atlas.spelling import letter, spelled
 from equimargin.cli.app import app
 from equimargin.formulations import REGISTRY, declare, families, links
-from equimargin.own.plugins import load_shipped
 from equimargin.proofs import theorems
 from equimargin.proofs.dualize import DUAL_OF, canonical
 from equimargin.solvers import SOLVERS
@@ -48,7 +47,6 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The atlas of what the project itself registers."""
-    load_shipped()
     folder = tmp_path_factory.mktemp("atlas") / "atlas"
     write_atlas(folder)
     return folder

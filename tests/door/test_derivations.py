@@ -21,7 +21,6 @@ import pages
 from equimargin.formulations import REGISTRY, MarginProblem, families, links
 from equimargin.formulations.family import program_families
 from equimargin.formulations.problem.base import AnyProblem
-from equimargin.own.plugins import load_shipped
 from equimargin.proofs import OptimalRanges, optimal_ranges
 from equimargin.proofs.claims import claims
 from equimargin.sameness.instances import drawn, problems
@@ -35,7 +34,6 @@ SAID = re.compile(rf"^- ((?:`[\w.]+`(?:, )?)+):(?: {UNKNOWNS} always[;.])?(?: {U
 """A line on what is unique: formulations, the unknowns that always are, and those that are not always."""
 DRAWS = 6
 """Instances of each family on which what is always unique is looked at, beside those of its page."""
-load_shipped()
 LINES = [(file.stem, *found) for file in FILES for found in SAID.findall(file.read_text(encoding="utf-8"))]
 
 

@@ -46,10 +46,8 @@ def test_a_wrong_page_is_found_out(tmp_path: Path) -> None:
 
 def test_every_family_is_told_from_the_others() -> None:
     """The page that asks which problem is yours names every family."""
-    from equimargin.own.plugins import load_shipped
     from oracles.own_entries import own_families
 
-    load_shipped()
     page = (DOCS / "which.md").read_text(encoding="utf-8")
     assert set(own_families()) <= set(re.findall(r"`(?:[^`<]* <family-)?([\w.]+)>?`", page))
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from equimargin.formulations import classification, ordinal, regression
 from equimargin.formulations.documents.ordered_thresholds import explicit
+from equimargin.formulations.field.one_class import one_class
 from equimargin.proofs import OptimalRanges, optimal_ranges
-from equimargin.shipped.one_class import one_class
 from narrow import present
 
 COSTS = st.sampled_from([0.125, 0.5, 2.0])

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-import equimargin.shipped  # noqa: F401  # enters its families
 from campaigns import nightly_families
 from equimargin.comparison import compare
 from equimargin.formulations import REGISTRY, classification, regression
 from equimargin.formulations.family import FAMILIES, program_families
+from equimargin.formulations.field.nu import nu_svc, nu_svr
 from equimargin.formulations.formulation import Formulation
 from equimargin.own.instances import check_own_formulation, check_own_solver, drawn, refutation
 from equimargin.proofs import Agreement, Verdict
 from equimargin.proofs.program import optimum
 from equimargin.proofs.program.worth import worth
-from equimargin.shipped.nu import nu_svc, nu_svr
 from equimargin.solvers import SOLVERS, exact_optimum
 from equimargin.solvers.solution import Limits
 from narrow import as_a, present

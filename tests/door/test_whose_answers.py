@@ -32,7 +32,6 @@ from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.user_functions import Quit, kept_from_quitting
 from equimargin.own import Family, ProgramProblem
 from equimargin.own.instances import check_own_formulation, check_own_solver
-from equimargin.own.plugins import load_shipped
 from equimargin.proofs import Agreement, Verdict
 from equimargin.report.page import summary
 from equimargin.sameness import same
@@ -349,7 +348,6 @@ def test_a_solver_around_one_of_a_library_has_the_library_as_its_witness() -> No
     ],
 )
 def test_a_shipped_solver_that_calls_highs_is_no_second_witness_beside_it(id: str, own: dict[str, Any]) -> None:
-    load_shipped()
     problem = FAMILIES[id]({"X": X, **own, "y": np.array(own["y"])})
     found = compare(problem, solvers=["HIGHS", f"{id}.highs"]).families[0]
     assert {j.evidence.run.witness for j in found.judgements if j.agreement is Agreement.AGREES} == {"HIGHS"}

@@ -21,5 +21,5 @@ OWN_SOLVERS = [
 
 
 def own_families() -> list[str]:
-    """The families of the project, those that come along among them; to be asked once these are loaded."""
+    """The families of the project, those of the field among them."""
     return list(dict.fromkeys(entry.family for entry in REGISTRY.values() if entry.module.startswith("equimargin.")))

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 
 from equimargin.cli.app import app
 from equimargin.formulations import REGISTRY
-from equimargin.own.plugins import load_shipped
 from equimargin.proofs.claims import Kind, Verdict, chosen, claim, claims, failure
 from equimargin.proofs.claims.statement import DRAWS, STATEMENTS, statement
 from places import ROOT
@@ -48,7 +47,6 @@ def test_every_numbered_equation_has_a_row(document: str) -> None:
 
 @pytest.mark.parametrize("id", [row.id for row in claims()])
 def test_what_a_claim_points_at_exists(id: str) -> None:
-    load_shipped()
     row = claim(id)
     if row.kind is Kind.TEST:
         assert TESTS[row.name] == 1, "a pointer names one test, and no other has its name"

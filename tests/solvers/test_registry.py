@@ -34,7 +34,6 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.family import FAMILIES as FAMILIES_BROUGHT
-from equimargin.own.plugins import load_shipped
 from equimargin.solvers import SOLVERS, Limits, Refusal, Requirements, Solution, Status, exact_optimum, solve, solver
 from equimargin.solvers.solution import finished
 from equimargin.testing import FAMILIES, check_solver, margin_problems, sample_problem
@@ -95,8 +94,7 @@ def without_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("without_penalty")
 def test_refusals_speak_of_the_solvers_of_a_problems_family_alone() -> None:
-    """Once families of the field and of the documents are loaded, their solvers are among all others."""
-    load_shipped()
+    """The solvers of families of the field and of the documents are among all others."""
     others = [name for name, entry in SOLVERS.items() if not entry.takes("rank.l2")]
     assert "lasso.coordinate_descent" in others
     for name in ("auto", "cg"):

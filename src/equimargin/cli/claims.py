@@ -47,9 +47,6 @@ def _of_forms(ids: list[str]) -> list[str]:
         from equimargin.testing import check_formulation
     except ImportError:
         return [f"{len(ids)} formulations are not checked: drawing data needs hypothesis, pip install hypothesis"]
-    from equimargin.own.plugins import load_shipped
-
-    load_shipped()
     found = []
     for id in ids:
         try:

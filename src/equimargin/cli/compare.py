@@ -353,9 +353,7 @@ def brought(context: typer.Context, data: str | None, patterns: list[str] | None
             raise ValueError(f"{data}: a JSON file has the data of a family from elsewhere; say of which: --family ID")
         return None
     from equimargin.own.data import chosen_families, names_of_families, problem_of
-    from equimargin.own.plugins import load_shipped
 
-    load_shipped()
     _check_names(patterns or [])
     families = chosen_families(patterns or [])
     named = [pattern for pattern in patterns or [] if any(pattern.lower() == family.id.lower() for family in families)]

@@ -75,10 +75,6 @@ def list_(
         elif subject is Subject.CLAIMS:
             entries = list(_claims(document, verdict))
         else:
-            if subject is not Subject.DATA:
-                from equimargin.own.plugins import load_shipped
-
-                load_shipped()
             entries = list(_listing(subject))
         width = max((len(name) for name, _ in entries), default=0)
         for name, text in entries:
@@ -94,9 +90,6 @@ def show(
     A family, a solver, a kernel and a claim of a document have a page too.
     """
     with sentences():
-        from equimargin.own.plugins import load_shipped
-
-        load_shipped()
         typer.echo(_page(id))
 
 
@@ -123,9 +116,7 @@ def atlas(
     """
     with sentences():
         from equimargin.atlas import write_atlas
-        from equimargin.own.plugins import load_shipped
 
-        load_shipped()
         count = write_atlas(folder, pyodide)
         typer.echo(f"{count} pages; begin with {folder / 'index.html'}")
 
@@ -140,6 +131,8 @@ def _listing(subject: Subject) -> Iterator[tuple[str, str]]:
     elif subject is Subject.PLUGINS:
         from equimargin.own.plugins import LOADED
 
+        if not LOADED:
+            yield "none", "--plugin MODULE loads one, and so does a package that names it in its entry points"
         for plugin in LOADED.values():
             yield plugin.module, f"{plugin.origin}: left out, {plugin.failure}" if plugin.failure else plugin.origin
     elif subject is Subject.KERNELS:

@@ -298,9 +298,7 @@ def _family_named(name: str) -> str:
     """
     with sentences():
         from equimargin.formulations import REGISTRY
-        from equimargin.own.plugins import load_shipped
 
-        load_shipped()
         if name not in REGISTRY and ":" not in name:
             return name
         family = f", or the family {REGISTRY[name].family} for all of its formulations" if name in REGISTRY else ""
@@ -351,12 +349,10 @@ def suggest(
     input; 130 interrupted.
     """
     with sentences(), _asking():
-        from equimargin.own.plugins import load_shipped
         from equimargin.sameness import suggest as relations
         from equimargin.sameness.names import strategy
         from equimargin.sameness.suggestions import OUT_OF_TIME
 
-        load_shipped()
         verdicts: list[str] = []
 
         def said(a: str, b: str, why: str) -> None:
@@ -400,12 +396,10 @@ def _asking() -> Iterator[None]:
 
 def _asked(a: str, b: str | None, data: str | None, without: str | None, distinct: bool) -> tuple[Statement, Statement, object]:
     """Return two problems and the strategy of their data, by their names."""
-    from equimargin.own.plugins import load_shipped
     from equimargin.sameness.instances import instances_of, restricted
     from equimargin.sameness.names import statement, strategy
     from equimargin.sameness.verdict import definition
 
-    load_shipped()
     first, second = statement(a), definition(statement(a)) if b is None else statement(b)
     drawn = None if data is None else strategy(data)
     if without is not None or distinct:

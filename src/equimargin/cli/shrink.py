@@ -135,13 +135,11 @@ def shrink(
     Exit status: 0 nothing disagrees, fails or is slow; 1 a case was reduced; 2 bad usage or input.
     """
     with sentences(), writing(json) as write:
-        from equimargin.own.plugins import load_shipped
         from equimargin.shrink import Shrunk
         from equimargin.shrink.record import again, is_finding
 
         check_writable(json)
         if is_finding(source):
-            load_shipped()
             known = Shrunk.read(source)
             with printed_apart():
                 found: tuple[Shrunk, str] | None = again(known, total_time)
@@ -234,10 +232,8 @@ def _drawn(seed: int, patterns: list[str] | None, examples: int) -> Iterator[Any
     """
     from equimargin.own.data import chosen_families, names_of_families
     from equimargin.own.instances import drawn
-    from equimargin.own.plugins import load_shipped
     from equimargin.testing import FAMILIES, drawn_problem
 
-    load_shipped()
     ids = [id for id in FAMILIES if patterns and _fits(id, patterns)]
     brought_ones = chosen_families(patterns or [])
     if not (ids or brought_ones):

@@ -18,13 +18,13 @@ from equimargin.formulations.program_problem import ProgramProblem, described
 
 
 def chosen_families(patterns: Sequence[str]) -> list[Family[ProgramProblem]]:
-    """The families, among those that were brought, that any of the patterns names; in the order in which they were entered."""
+    """The families of which nothing but the data is known that any of the patterns names; in the order in which they were entered."""
     return [family for id, family in program_families().items() if any(fnmatchcase(id.lower(), pattern.lower()) for pattern in patterns)]
 
 
 def names_of_families() -> str:
-    """The ids of all families that were brought, for a sentence."""
-    return ", ".join(program_families()) or "none, --plugin MODULE brings some"
+    """The ids of all families of which nothing but the data is known, for a sentence."""
+    return ", ".join(program_families())
 
 
 def problem_of(family: Family[ProgramProblem], file: str | None, seed: int | None) -> tuple[ProgramProblem, str]:

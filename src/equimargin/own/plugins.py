@@ -1,7 +1,7 @@
 """Plug-ins: modules whose import enters families, formulations, solvers and documents.
 
 An installed package names its modules in the entry-point group "equimargin.plugins"; the command line loads them, and those that `--plugin`
-names. The project's own families of the field come in the same way.
+names.
 
     [project.entry-points."equimargin.plugins"]
     mine = "my_package.families"
@@ -21,10 +21,8 @@ from equimargin.formulations.user_functions import kept_from_quitting
 
 GROUP = "equimargin.plugins"
 """The entry-point group of plug-ins."""
-COMING_ALONG = {
-    "equimargin.shipped": "comes with equimargin, from the field",
-}
-"""The modules that enter families of the project's own as a user's would be, and what is said of where these come from."""
+OF_THE_FIELD = ("equimargin.formulations.field.", "equimargin.solvers.field.")
+"""How the names of the project's modules begin whose families no document prints."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +36,6 @@ class Plugin:
 
 LOADED: dict[str, Plugin] = {}
 """All plug-ins that were loaded or could not be, by their modules."""
-
-
-def load_shipped() -> None:
-    """Load the families that come with the project: not with every command, because they are seldom asked for."""
-    for module, origin in COMING_ALONG.items():
-        import_module(module)
-        LOADED[module] = Plugin(module, origin)
 
 
 def load_installed() -> Iterator[str]:
@@ -130,12 +121,14 @@ def sources_of(name: str) -> list[Path]:
 
 
 def origin_of(module: str) -> str:
-    """Where what a module enters comes from, in words; empty for the project itself."""
+    """Where what a module enters comes from, in words; empty for what the project has of the documents."""
     parents = [module.rsplit(".", cut)[0] for cut in range(module.count(".") + 1)]
     known = next((LOADED[parent] for parent in parents if parent in LOADED), None)
     if known is not None:
         return known.origin
-    return "" if parents[-1] == "equimargin" else module
+    if parents[-1] == "equimargin":
+        return "comes with equimargin, from the field" if module.startswith(OF_THE_FIELD) else ""
+    return module
 
 
 def _module(point: EntryPoint) -> str:

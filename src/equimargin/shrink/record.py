@@ -61,7 +61,7 @@ class Shrunk:
         return ", ".join(f"{name}={value!r}" for name, value in known.items() if DEFAULTS.get(name) != value)
 
     def _modules(self) -> list[str]:
-        """The modules that enter what is compared, those of the project but the families that come along excepted."""
+        """The modules that enter what is compared, those of the project excepted, but for that of the instance."""
         entries = [REGISTRY[name].module for name in self.asked.formulations if name in REGISTRY]
         entries += [SOLVERS[name].module for name in self.asked.solvers if name in SOLVERS]
         own = {module for module in entries if module.partition(".")[0] != "equimargin"}

@@ -140,7 +140,7 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
     assert re.search(r"(?m)^coupling.wlw [^[]*$", families)
     assert re.search(r"(?m)^lasso .*\[comes with equimargin, from the field\]$", families)
     assert re.search(r"(?m)^svm.soft [^[]*$", families)
-    assert "comes with equimargin, from the field" in run("list", "plugins").stdout
+    assert "--plugin MODULE loads one" in run("list", "plugins").stdout
     found = re.search(r"--draw 1 draws, and as a JSON file may hold them\n  (.*)\n", run("show", "one_class").stdout)
     assert found is not None
     assert json.loads(found[1]).keys() == {"X", "nu"}

@@ -16,7 +16,6 @@ import pytest
 from browser import Browser, chromium
 from equimargin.atlas import write_atlas
 from equimargin.formulations import classification
-from equimargin.own.plugins import load_shipped
 from equimargin.proofs import certify
 from equimargin.solvers import solve
 from places import ROOT
@@ -37,7 +36,6 @@ class Quiet(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The atlas, with Python for browsers where that is there."""
-    load_shipped()
     folder = tmp_path_factory.mktemp("atlas") / "atlas"
     write_atlas(folder, PYODIDE if PYODIDE.is_dir() else None)
     return folder

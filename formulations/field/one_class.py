@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from equimargin.formulations.checks import matrix, needing, share
+from equimargin.formulations.declaration import Printed
 from equimargin.formulations.drawing import Data, points
+from equimargin.formulations.family import Family
+from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import cp
-from equimargin.own import Family, Printed, ProgramProblem, Source, solver
 
 TITLE = "Schölkopf, Platt, Shawe-Taylor, Smola, Williamson, Estimating the Support of a High-Dimensional Distribution (2001)"
 one_class = Family(
@@ -52,28 +52,3 @@ def wrong_box(d: Data) -> cp.Problem:
     """The dual with the box 1 / nu in place of 1 / (nu m)."""
     a = cp.Variable(len(d["X"]), name="a")
     return cp.Problem(cp.Maximize(-cp.sum_squares(d["X"].T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= 1 / d["nu"]])
-
-
-@solver(
-    "one_class.libsvm",
-    one_class,
-    algorithm="LIBSVM through scikit-learn: its multipliers are nu m times those of the dual",
-    libraries=("sklearn.svm",),
-)
-def libsvm(problem: ProgramProblem) -> tuple[str, Data]:
-    """OneClassSVM of scikit-learn.
-
-    Where every multiplier is at its bound, as at nu = 1, LIBSVM's offset is infinite, and scikit-learn refuses the model. The multipliers
-    are right all the same, and they are what is asked for.
-    """
-    d = problem.data
-    from sklearn.svm import OneClassSVM
-
-    found, a = OneClassSVM(kernel="linear", nu=d["nu"], tol=1e-10), np.zeros(len(d["X"]))
-    try:
-        found.fit(d["X"])
-    except ValueError:
-        if not np.isfinite(getattr(found, "dual_coef_", np.nan)).all():
-            raise
-    a[found.support_] = found.dual_coef_[0] / (d["nu"] * len(d["X"]))
-    return "dual", {"a": a}

@@ -13,8 +13,9 @@ import numpy as np
 
 from equimargin.formulations.checks import Optional, matrix, needing, positive, targets
 from equimargin.formulations.drawing import Data, points
+from equimargin.formulations.family import Family
+from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import cp
-from equimargin.own import Family, ProgramProblem, Source, solver
 
 TIBSHIRANI = "Tibshirani, Regression Shrinkage and Selection via the Lasso (1996)"
 YUAN = "Yuan, Lin, Model Selection and Estimation in Regression with Grouped Variables (2006)"
@@ -36,8 +37,6 @@ group_lasso = Family(
     check=needing(X=matrix, y=targets, penalty=positive, groups=Optional(_check_groups)),
 )
 """X (m, d), y (m,) targets, penalty > 0, and groups (d,), a number for each feature; without it the features form one group."""
-STEPS = 20_000
-"""Steps of the proximal gradient, at most: a group lasso of a hundred weights is then solved to ten digits."""
 
 
 @lasso.formulation("primal", latex=r"\min \tfrac12 |Xw - y|^2 + \lambda |w|_1")
@@ -59,26 +58,6 @@ def mean_of_squares(d: Data) -> cp.Problem:
     """The objective of scikit-learn, with the mean of the squares and the penalty as it is: another optimum."""
     w = cp.Variable(d["X"].shape[1], name="w")
     return cp.Problem(cp.Minimize(cp.sum_squares(d["X"] @ w - d["y"]) / (2 * len(d["y"])) + d["penalty"] * cp.norm1(w)))
-
-
-@solver(
-    "lasso.coordinate_descent",
-    lasso,
-    algorithm="coordinate descent of scikit-learn's Lasso, whose penalty is divided by m",
-    accuracy=1e-6,
-    libraries=("sklearn.linear_model",),
-)
-def coordinate_descent(problem: ProgramProblem) -> Data:
-    """The weights of Lasso."""
-    d = problem.data
-    from warnings import catch_warnings, simplefilter
-
-    from sklearn.linear_model import Lasso
-
-    with catch_warnings():
-        simplefilter("ignore")  # of convergence: the referee says how near it came
-        found = Lasso(d["penalty"] / len(d["y"]), fit_intercept=False, tol=1e-12, max_iter=100_000).fit(d["X"], d["y"])
-    return {"w": found.coef_}
 
 
 def _groups(d: Data) -> list[np.ndarray]:
@@ -111,28 +90,3 @@ def group_dual(d: Data) -> cp.Problem:
 def without_half(d: Data) -> cp.Problem:
     """The primal without the 1/2."""
     return _group_lasso(d, 1.0)
-
-
-@solver(
-    "group_lasso.proximal_gradient",
-    group_lasso,
-    algorithm="proximal gradient with momentum (FISTA): every group is shrunk as a whole",
-    accuracy=1e-6,
-)
-def proximal_gradient(problem: ProgramProblem) -> Data:
-    """w after a given number of steps, each of the inverse largest curvature."""
-    d = problem.data
-    X, y, groups = d["X"], d["y"], _groups(d)
-    step = 1.0 / max(float(np.linalg.norm(X, 2)) ** 2, 1e-12)
-    w = ahead = np.zeros(X.shape[1])
-    t = 1.0
-    for _ in range(STEPS):
-        moved = ahead - step * (X.T @ (X @ ahead - y))
-        for group in groups:
-            shrunk = step * d["penalty"] * float(np.sqrt(len(group)))
-            moved[group] *= max(0.0, 1.0 - shrunk / max(float(np.linalg.norm(moved[group])), 1e-300))
-        t, before = (1.0 + np.sqrt(1.0 + 4.0 * t * t)) / 2.0, t
-        if np.abs(moved - w).max() <= 1e-14 * (1.0 + np.abs(w).max()) and before > 10:
-            return {"w": moved}
-        ahead, w = moved + (before - 1.0) / t * (moved - w), moved
-    return {"w": w}

@@ -15,8 +15,9 @@ import numpy as np
 
 from equimargin.formulations.checks import classes, matrix, needing, positive
 from equimargin.formulations.drawing import Data, points
+from equimargin.formulations.family import Family
+from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import cp
-from equimargin.own import Family, ProgramProblem, Source, solver
 
 TITLE = "Bradley, Mangasarian, Feature Selection via Concave Minimization and Support Vector Machines (1998)"
 one_norm_svm = Family(
@@ -53,25 +54,3 @@ def one_sided(d: Data) -> cp.Problem:
     """The dual with (X'Yu)_j <= 1 in place of |X'Yu|_j <= 1."""
     y, u = _signs(d), cp.Variable(len(d["X"]), name="u")
     return cp.Problem(cp.Maximize(cp.sum(u)), [d["X"].T @ cp.multiply(y, u) <= 1, y @ u == 0, u >= 0, u <= d["C"]])
-
-
-@solver(
-    "one_norm_svm.highs",
-    one_norm_svm,
-    algorithm="HiGHS on the program with w = p - q, through scipy",
-    accuracy=1e-8,
-    libraries=("scipy.optimize",),
-    library="HIGHS",
-)
-def highs(problem: ProgramProblem) -> Data:
-    """The w and b of HiGHS."""
-    d = problem.data
-    from scipy.optimize import linprog
-
-    X, y, (m, k) = d["X"], _signs(d), d["X"].shape
-    Z = y[:, None] * X
-    costs = np.concatenate([np.ones(2 * k), [0.0], np.full(m, d["C"])])
-    rows = np.hstack([-Z, Z, -y[:, None], -np.eye(m)])
-    bounds = [*[(0, None)] * (2 * k), (None, None), *[(0, None)] * m]
-    found = linprog(costs, rows, -np.ones(m), bounds=bounds, method="highs")
-    return {"w": found.x[:k] - found.x[k : 2 * k], "b": found.x[2 * k]}

@@ -12,8 +12,9 @@ import numpy as np
 
 from equimargin.formulations.checks import matrix, needing, real, targets
 from equimargin.formulations.drawing import Data, points
+from equimargin.formulations.family import Family
+from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import cp
-from equimargin.own import Family, ProgramProblem, Source, solver
 
 TITLE = "Koenker, Bassett, Regression Quantiles (1978)"
 quantile = Family(
@@ -57,20 +58,3 @@ def dual(d: Data) -> cp.Problem:
 def symmetric_box(d: Data) -> cp.Problem:
     """The dual with -tau / m <= a, which is right for the median alone."""
     return _dual(d, -d["tau"])
-
-
-@solver(
-    "quantile.highs",
-    quantile,
-    algorithm="HiGHS, as scikit-learn's QuantileRegressor poses it",
-    accuracy=1e-8,
-    libraries=("sklearn.linear_model",),
-    library="HIGHS",
-)
-def highs(problem: ProgramProblem) -> Data:
-    """The w and b of QuantileRegressor."""
-    d = problem.data
-    from sklearn.linear_model import QuantileRegressor
-
-    found = QuantileRegressor(quantile=d["tau"], alpha=d["penalty"], solver="highs").fit(d["X"], d["y"])
-    return {"w": found.coef_, "b": found.intercept_}

@@ -18,9 +18,9 @@ import numpy as np
 
 from equimargin.formulations.checks import classes, matrix, needing, positive, share, targets
 from equimargin.formulations.drawing import Data, points
+from equimargin.formulations.family import Family
+from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import cp
-from equimargin.own import Family, ProgramProblem, Source, solver
-from equimargin.solvers.requirements import Requirements
 
 TITLE = "Schölkopf, Smola, Williamson, Bartlett, New Support Vector Algorithms (2000)"
 nu_svc = Family(
@@ -44,7 +44,7 @@ def _signs(d: Data) -> np.ndarray:
     return np.asarray(2.0 * d["y"] - 1.0)
 
 
-def _too_large(d: Data) -> str | None:
+def too_large(d: Data) -> str | None:
     """The condition on nu: above 2 min(m+, m-) / m the primal has no lower bound, and the dual no feasible point."""
     m, least = len(d["y"]), 2 * min(int((d["y"] == 1).sum()), int((d["y"] == 0).sum()))
     return None if d["nu"] * m <= least else f"nu is {d['nu']:g}, above 2 min(m+, m-) / m = {least / m:g}: no optimum is finite"
@@ -78,31 +78,13 @@ def svc_no_balance(d: Data) -> cp.Problem:
     return _svc_dual(d, balanced=False)
 
 
-@nu_svc.formulation("hinge", applies=_too_large)
+@nu_svc.formulation("hinge", applies=too_large)
 def svc_hinge(d: Data) -> cp.Problem:
     """min over rho >= 0 of 1/2 |w|^2 + sum_i (rho - y_i (w.x_i + b))_+ / m - nu rho."""
     X, y, (m, k) = d["X"], _signs(d), d["X"].shape
     w, b, rho = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(name="rho", nonneg=True)
     hinges = cp.sum(cp.pos(rho - cp.multiply(y, X @ w + b))) / m
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + hinges - d["nu"] * rho))
-
-
-@solver(
-    "nu_svc.libsvm",
-    nu_svc,
-    algorithm="LIBSVM through scikit-learn: its multipliers are those of the dual times a factor, their sum being nu",
-    requires=Requirements(ProgramProblem, also=lambda problem: _too_large(problem.data)),
-    libraries=("sklearn.svm",),
-)
-def svc_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
-    """NuSVC of scikit-learn."""
-    d = problem.data
-    from sklearn.svm import NuSVC
-
-    found = NuSVC(kernel="linear", nu=d["nu"], tol=1e-10).fit(d["X"], d["y"])
-    a = np.zeros(len(d["X"]))
-    a[found.support_] = np.abs(found.dual_coef_[0])
-    return "dual", {"a": a * (d["nu"] / a.sum())}
 
 
 @nu_svr.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C (\nu \epsilon + \tfrac1m \sum_i (\xi_i + \xi_i^*))")
@@ -147,16 +129,3 @@ def svr_tube(d: Data) -> cp.Problem:
     w, b, eps = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(name="eps", nonneg=True)
     c_svr = cp.sum_squares(w) / 2 + d["C"] / m * cp.sum(cp.pos(cp.abs(y - X @ w - b) - eps))
     return cp.Problem(cp.Minimize(c_svr + d["C"] * d["nu"] * eps))
-
-
-@solver("nu_svr.libsvm", nu_svr, algorithm="LIBSVM through scikit-learn, whose C is C / m", libraries=("sklearn.svm",))
-def svr_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
-    """NuSVR of scikit-learn."""
-    d = problem.data
-    from sklearn.svm import NuSVR
-
-    m = len(d["y"])
-    found = NuSVR(kernel="linear", nu=d["nu"], C=d["C"] / m, tol=1e-10).fit(d["X"], d["y"])
-    beta = np.zeros(m)
-    beta[found.support_] = found.dual_coef_[0]
-    return "dual", {"above": np.maximum(beta, 0.0), "below": np.maximum(-beta, 0.0)}

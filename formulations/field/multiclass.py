@@ -11,9 +11,9 @@ import numpy as np
 
 from equimargin.formulations.checks import classes, matrix, needing, positive
 from equimargin.formulations.drawing import Data, points
+from equimargin.formulations.family import Family
+from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import cp
-from equimargin.own import Family, ProgramProblem, Source, solver
-from equimargin.solvers.requirements import Requirements
 
 TITLE = "Crammer, Singer, On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines (2001)"
 crammer_singer = Family(
@@ -57,28 +57,3 @@ def dual(d: Data) -> cp.Problem:
 def half_cost(d: Data) -> cp.Problem:
     """The dual with T <= C E / 2."""
     return _dual(d, d["C"] / 2)
-
-
-def _two_classes(d: Data) -> str | None:
-    return "there are fewer than three classes, and LIBLINEAR solves another problem then" if d["y"].max() < 2 else None
-
-
-@solver(
-    "crammer_singer.liblinear",
-    crammer_singer,
-    algorithm="LIBLINEAR (-s 4) through scikit-learn",
-    accuracy=1e-4,
-    requires=Requirements(ProgramProblem, also=lambda problem: _two_classes(problem.data)),
-    libraries=("sklearn.svm",),
-)
-def liblinear(problem: ProgramProblem) -> Data:
-    """The weights of LinearSVC, which takes three classes or more."""
-    d = problem.data
-    from warnings import catch_warnings, simplefilter
-
-    from sklearn.svm import LinearSVC
-
-    with catch_warnings():
-        simplefilter("ignore")  # of iterations: the referee says how near it came
-        found = LinearSVC(multi_class="crammer_singer", C=d["C"], fit_intercept=False, tol=1e-9, max_iter=100_000).fit(d["X"], d["y"])
-    return {"W": found.coef_}

@@ -11,8 +11,9 @@ import numpy as np
 
 from equimargin.formulations.checks import classes, matrix, needing, positive
 from equimargin.formulations.drawing import Data, points
+from equimargin.formulations.family import Family
+from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import cp
-from equimargin.own import Family, ProgramProblem, Source, solver
 
 TITLE = "Suykens, Vandewalle, Least Squares Support Vector Machine Classifiers (1999)"
 ls_svm = Family(
@@ -51,19 +52,3 @@ def squared_hinge(d: Data) -> cp.Problem:
     X, (m, k) = d["X"], d["X"].shape
     w, b, e = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(m, name="e")
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] / 2 * cp.sum_squares(e)), [cp.multiply(_signs(d), X @ w + b) >= 1 - e])
-
-
-@solver(
-    "ls_svm.ridge",
-    ls_svm,
-    algorithm="scikit-learn's Ridge on the signs, which is the same problem: y_i^2 = 1",
-    accuracy=1e-8,
-    libraries=("sklearn.linear_model",),
-)
-def ridge(problem: ProgramProblem) -> Data:
-    """The w and b of Ridge with the penalty 1 / C."""
-    d = problem.data
-    from sklearn.linear_model import Ridge
-
-    found = Ridge(1 / d["C"], solver="cholesky").fit(d["X"], _signs(d))
-    return {"w": found.coef_, "b": found.intercept_}

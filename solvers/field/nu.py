@@ -1,0 +1,42 @@
+"""nu-SVC and nu-SVR by LIBSVM, through scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from equimargin.formulations.drawing import Data
+from equimargin.formulations.field.nu import too_large
+from equimargin.formulations.program_problem import ProgramProblem
+from equimargin.solvers.registry import solver
+from equimargin.solvers.requirements import Requirements
+
+
+@solver(
+    "nu_svc.libsvm",
+    "nu_svc",
+    algorithm="LIBSVM through scikit-learn: its multipliers are those of the dual times a factor, their sum being nu",
+    requires=Requirements(ProgramProblem, also=lambda problem: too_large(problem.data)),
+    libraries=("sklearn.svm",),
+)
+def svc_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
+    """NuSVC of scikit-learn."""
+    d = problem.data
+    from sklearn.svm import NuSVC
+
+    found = NuSVC(kernel="linear", nu=d["nu"], tol=1e-10).fit(d["X"], d["y"])
+    a = np.zeros(len(d["X"]))
+    a[found.support_] = np.abs(found.dual_coef_[0])
+    return "dual", {"a": a * (d["nu"] / a.sum())}
+
+
+@solver("nu_svr.libsvm", "nu_svr", algorithm="LIBSVM through scikit-learn, whose C is C / m", libraries=("sklearn.svm",))
+def svr_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
+    """NuSVR of scikit-learn."""
+    d = problem.data
+    from sklearn.svm import NuSVR
+
+    m = len(d["y"])
+    found = NuSVR(kernel="linear", nu=d["nu"], C=d["C"] / m, tol=1e-10).fit(d["X"], d["y"])
+    beta = np.zeros(m)
+    beta[found.support_] = found.dual_coef_[0]
+    return "dual", {"above": np.maximum(beta, 0.0), "below": np.maximum(-beta, 0.0)}

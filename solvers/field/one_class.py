@@ -1,0 +1,34 @@
+"""One-class SVM by LIBSVM, through scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from equimargin.formulations.drawing import Data
+from equimargin.formulations.program_problem import ProgramProblem
+from equimargin.solvers.registry import solver
+
+
+@solver(
+    "one_class.libsvm",
+    "one_class",
+    algorithm="LIBSVM through scikit-learn: its multipliers are nu m times those of the dual",
+    libraries=("sklearn.svm",),
+)
+def libsvm(problem: ProgramProblem) -> tuple[str, Data]:
+    """OneClassSVM of scikit-learn.
+
+    Where every multiplier is at its bound, as at nu = 1, LIBSVM's offset is infinite, and scikit-learn refuses the model. The multipliers
+    are right all the same, and they are what is asked for.
+    """
+    d = problem.data
+    from sklearn.svm import OneClassSVM
+
+    found, a = OneClassSVM(kernel="linear", nu=d["nu"], tol=1e-10), np.zeros(len(d["X"]))
+    try:
+        found.fit(d["X"])
+    except ValueError:
+        if not np.isfinite(getattr(found, "dual_coef_", np.nan)).all():
+            raise
+    a[found.support_] = found.dual_coef_[0] / (d["nu"] * len(d["X"]))
+    return "dual", {"a": a}

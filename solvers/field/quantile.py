@@ -1,0 +1,24 @@
+"""Quantile regression as a linear program, by HiGHS through scikit-learn."""
+
+from __future__ import annotations
+
+from equimargin.formulations.drawing import Data
+from equimargin.formulations.program_problem import ProgramProblem
+from equimargin.solvers.registry import solver
+
+
+@solver(
+    "quantile.highs",
+    "quantile",
+    algorithm="HiGHS, as scikit-learn's QuantileRegressor poses it",
+    accuracy=1e-8,
+    libraries=("sklearn.linear_model",),
+    library="HIGHS",
+)
+def highs(problem: ProgramProblem) -> Data:
+    """The w and b of QuantileRegressor."""
+    d = problem.data
+    from sklearn.linear_model import QuantileRegressor
+
+    found = QuantileRegressor(quantile=d["tau"], alpha=d["penalty"], solver="highs").fit(d["X"], d["y"])
+    return {"w": found.coef_, "b": found.intercept_}
