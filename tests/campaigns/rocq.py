@@ -43,6 +43,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.declaration import Printed
 from equimargin.formulations.documents.controls import reduced_pairs
+from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.formulation import REGISTRY
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.programs import Program, program_from_arrays
@@ -247,6 +248,8 @@ WITHOUT = {
     "rank.l2.value.as_printed": "a read-out of a solution, with its value in look_alikes.rank_l2_value_as_printed_is_not_value",
 }
 """Declarations that have no golden value, and why."""
+WITHOUT_THEOREMS = ("ord.implicit", "ord.implicit_l2", "ord.hard", "svm.huberised_hinge")
+"""Canonical families of which there is no theorem yet: their evidence is numerical. Families of programs have none."""
 
 
 def instance(id: str, C: float) -> Problem:
@@ -364,7 +367,8 @@ def check_assumptions(folder: Path) -> int:
 
 def write_golden(folder: Path) -> int:
     """The golden values of every declaration as a Coq file; how many facts it states."""
-    unknown = set(REGISTRY) - set(DEFINITIONS) - set(WITHOUT)
+    due = {id for id, entry in REGISTRY.items() if FAMILIES[entry.family].is_canonical and entry.family not in WITHOUT_THEOREMS}
+    unknown = due - set(DEFINITIONS) - set(WITHOUT)
     if unknown:
         raise RuntimeError(f"no Coq definition is named for {', '.join(sorted(unknown))}")
     rng = np.random.default_rng(9)

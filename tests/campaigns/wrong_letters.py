@@ -78,7 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("part", nargs="*", help="parts of ids; all by default")
     asked = parser.parse_args(arguments)
     counted: Counter[str] = Counter()
-    chosen = [e for e in REGISTRY.values() if not e.control and (not asked.part or any(part in e.id for part in asked.part))]
+    canonical = [e for e in REGISTRY.values() if FAMILIES[e.family].is_canonical]
+    chosen = [e for e in canonical if not e.control and (not asked.part or any(part in e.id for part in asked.part))]
     if not chosen:
         parser.error(f"no printed problem has an id that contains {' or '.join(asked.part)}")
     used = set()
