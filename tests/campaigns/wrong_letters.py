@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations import REGISTRY, Formulation, MarginProblem, Problem, linear, rbf
+from equimargin.formulations import FAMILIES, REGISTRY, Formulation, MarginProblem, Problem, linear, rbf
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.rows.labelled import LabelledPairs
