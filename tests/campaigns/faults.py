@@ -1770,13 +1770,6 @@ FAULTS = (
         ("ordinal_solvers",),
     ),
     Fault(
-        "the rounding of a distance",
-        "formulations/kernels/exponential.py",
-        "1.02 * gamma_n(d + 8, unit)",
-        "0.0 * gamma_n(d + 8, unit)",
-        ("bounds",),
-    ),
-    Fault(
         "the underflow of a distance",
         "formulations/kernels/exponential.py",
         "2 * self.gamma * np.sqrt(d * SMALLEST)",
