@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -34,6 +35,7 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.family import FAMILIES as FAMILIES_BROUGHT
+from equimargin.own import Family
 from equimargin.solvers import SOLVERS, Limits, Refusal, Requirements, Solution, Status, exact_optimum, solve, solver
 from equimargin.solvers.solution import finished
 from equimargin.testing import FAMILIES, check_solver, margin_problems, sample_problem
@@ -314,7 +316,7 @@ from equimargin.solvers import SOLVERS, solver
 from equimargin.testing import sample_problem
 
 ascent = SOLVERS["ascent"]
-solver("lost", algorithm="as ascent", families=ascent.families, requires=ascent.requires)(lambda *problem: own_solver.ascent(*problem))
+solver("lost", *ascent.families, algorithm="as ascent", requires=ascent.requires)(lambda *problem: own_solver.ascent(*problem))
 for answer in compare(sample_problem("svm.nobias"), "*.dual", ["CLARABEL", "ascent", "lost"], jobs=2).answers:
     print(answer["solver"], answer["agreement"], answer["reason"])
 """
@@ -348,6 +350,22 @@ assert list(SOLVERS) == order
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
         timeout=HANG,
     )
+
+
+def test_a_family_that_is_entered_again_forgets_its_solvers() -> None:
+    """As the cell of a notebook enters it that is run again: what the first run has entered is of data of another family."""
+    id, name = "entered_again", "entered_again.least"
+    try:
+        for _ in range(2):
+            family = Family(id)
+            family.formulation("primal")(lambda data: cp.Problem(cp.Minimize(cp.square(cp.Variable(name="x") - data))))
+            assert name not in SOLVERS
+            solver(name, family)(lambda data: {"x": data})
+            assert name in SOLVERS
+    finally:
+        FAMILIES_BROUGHT.forget(id)
+        REGISTRY.forget(f"{id}.primal")
+        SOLVERS.forget(name)
 
 
 @pytest.mark.parametrize("name", ["smo", "cutting_plane"])
