@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
-from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.declaration import Printed, unchanged
 from equimargin.formulations.formulation import REGISTRY, Formulation
 from equimargin.formulations.numeric.arguments import shown
@@ -151,7 +150,6 @@ class Family(Generic[P]):
         to_canonical: Callable[[Any, Any], Any] | None = None,
         from_canonical: Callable[[Any, Any], Mapping[str, Any]] | None = None,
         printed: Callable[[Mapping[str, Any], Any], Printed] | None = None,
-        prove: Callable[[Any, float], Interval | None] | None = None,
         id: str = "",
     ) -> Callable[[F], F]:
         """Enter a function from data to a cvxpy problem; the first of a family is its definition.
@@ -166,7 +164,7 @@ class Family(Generic[P]):
             From data to the sentence why they cannot be declared so, or None.
         id : str
             The id, where it does not begin with the family's.
-        latex, carries, control, in_features, value, to_canonical, from_canonical, printed, prove
+        latex, carries, control, in_features, value, to_canonical, from_canonical, printed
             As in `Formulation`.
 
         Raises
@@ -209,7 +207,6 @@ class Family(Generic[P]):
                 from_canonical and kept(from_canonical),
                 printed and kept(printed),
                 self.reading,
-                prove and kept(prove),
                 EDITIONS[id],
             )
             REGISTRY.enter(id, entry, entry.module)

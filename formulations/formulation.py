@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.declaration import Declaration, Printed, unchanged
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
@@ -65,10 +64,6 @@ class Formulation:
         that is not the value of the cvxpy problem.
     reading : Reading
         Reading of the floats of the compiled problem.
-    prove : callable or None
-        From data and seconds to a proven interval of the definition's optimum, on the family's
-        scale and for every reading of the floats; or to None, where rational arithmetic proves
-        the optimum. An error of this function is an error of the proof.
     edition : int
         Number of times that its id has been entered. Results of one edition do not hold for the
         next, as where a cell of a notebook is run again.
@@ -89,7 +84,6 @@ class Formulation:
     from_canonical: Callable[[Any, Any], Mapping[str, Any]] | None = None
     printed: Callable[[Mapping[str, Any], Any], Printed] | None = None
     reading: Reading = "fractions"
-    prove: Callable[[Any, float], Interval | None] | None = None
     edition: int = 1
 
     @property

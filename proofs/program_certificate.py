@@ -86,7 +86,7 @@ def certificate_of_definition(problem: AnyProblem) -> dict[str, Any]:
 
     Parameters
     ----------
-    problem : of a family that somebody brings, at given data, or a canonical one; its value map is no part of
+    problem : of a user-defined family, at given data, or a canonical one; its value map is no part of
         the certificate.
 
     Raises

@@ -55,7 +55,7 @@ class Stability:
     bias: tuple[AnyBias, AnyBias]
 
     def decisions(self, X: Any = None) -> tuple[Array, Array]:
-        """Between which f(x) + b lies for every such f and each of its best biases; f(x) alone, where there are more thresholds than one.
+        """Bound f(x) + b for every such f and each of its best biases; f(x) alone with more thresholds than one.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class Stability:
 
         Raises
         ------
-        ValueError : as in `decisions`; more thresholds than one, from none of which a point has a sign.
+        ValueError : as in `decisions`; more thresholds than one, where points have no signs.
         """
         if self.problem.T > 1:
             raise ValueError(f"points have no signs with {self.problem.T} thresholds; decisions(X) bounds f, and `bias` the thresholds")
@@ -124,7 +124,7 @@ class Stability:
         return np.where(self.problem.free, np.int8(-1), _signs(*self.slacks()))
 
     def slacks(self) -> tuple[Array, Array]:
-        """Between which u_r = t_r - (A f)_r - (S b)_r lies for every such f and each of its best biases, (p,) each.
+        """Bound u_r = t_r - (A f)_r - (S b)_r for every such f and each of its best biases, (p,) each.
 
         Returns
         -------
@@ -247,7 +247,7 @@ def _bias(ball: Stability) -> tuple[AnyBias, AnyBias]:
 
 
 def _threshold(ball: Stability, active: Index) -> tuple[float, float]:
-    """Between which every best threshold lies, on which these rows depend."""
+    """Bound every best threshold of these rows."""
     problem = ball.problem
     f, error = kernel_product(problem, ball._middle)
     rows = problem.rows

@@ -26,7 +26,7 @@ def on_grid(alpha: Array, box: Array, s: Array) -> Array:
 
 
 def on_grid_by_threshold(alpha: Array, box: Array, s: Array, k: Index, T: int) -> Array:
-    """Multipliers as `on_grid` makes them, for which s'alpha = 0 holds over the rows of each threshold.
+    """Return multipliers as `on_grid` makes them, for which s'alpha = 0 holds over the rows of each threshold.
 
     Multipliers of a threshold that cannot be balanced are 0.
 

@@ -9,8 +9,8 @@
 The three pieces of the huberised hinge hold on u <= -delta, |u| < delta and u >= delta. It is never below the hinge, and never more than
 delta / 4 above it. By the maximum above c phi has the conjugate alpha^2 / (2 slope c) - width alpha on 0 <= alpha <= c top.
 
-Sources: S. Rosset, J. Zhu, Piecewise linear regularized solution paths, Annals of Statistics 35 (2007), section 4; O. Chapelle, Training a
-support vector machine in the primal, Neural Computation 19 (2007), section 2.
+Sources: S. Rosset, J. Zhu, Piecewise linear regularized solution paths, Annals of Statistics 35 (2007); O. Chapelle, Training a support
+vector machine in the primal, Neural Computation 19 (2007).
 """
 
 from __future__ import annotations

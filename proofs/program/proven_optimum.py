@@ -136,12 +136,7 @@ def optimum(problem: ProgramProblem, id: str | None = None) -> ProvenOptimum:
     entry = problem.definition if id is None else problem.formulations[id]
     if entry.key not in problem.optima:
         data = problem.data
-        found = None if entry.prove is None else entry.prove(data, problem.seconds)
-        problem.optima[entry.key] = (
-            proven_by(found)
-            if found is not None
-            else proven_optimum(problem.program(entry.id), lambda value: entry.value(value, data), problem.seconds)
-        )
+        problem.optima[entry.key] = proven_optimum(problem.program(entry.id), lambda value: entry.value(value, data), problem.seconds)
     proven: ProvenOptimum = problem.optima[entry.key]
     return proven
 
@@ -215,18 +210,6 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
         proof,
         doubt,
     )
-
-
-def proven_by(found: Interval) -> ProvenOptimum:
-    """Return the optimum that a family's own prover encloses.
-
-    Parameters
-    ----------
-    found : Interval
-        On the family's scale.
-    """
-    reason = "proven in floats, every rounding counted"
-    return ProvenOptimum(found.lower, found.upper, None, reason, found.size)
 
 
 @dataclass(frozen=True)

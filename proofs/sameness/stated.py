@@ -156,7 +156,7 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
     Parameters
     ----------
     statement : a formulation's id, or a function of data.  data : what it takes; a formulation takes a problem of its family,
-        and one of a family that somebody brings takes its data.
+        and one of a user-defined family takes its data.
     reading : how floats are read.  clock : the time limit.
 
     Raises

@@ -34,14 +34,13 @@ are the fastest.
     reference=False,
 )
 def explicit_newton(problem: ProgramProblem) -> Data:
-    """The optimal w and thresholds."""
-    d = problem.data
-    return solved(d, Neighbours)
+    """Return the optimal w and thresholds."""
+    return solved(problem.data, Neighbours)
 
 
 @solver("ord.sum.newton", "ord.sum", algorithm="Newton's method, hinges and the order smoothed around their multipliers", reference=False)
 def by_newton(problem: ProgramProblem) -> Any:
-    """The optimal w and ends; -inf where an end goes to infinity."""
+    """Return the optimal w and ends; -inf where an end goes to infinity."""
     d = problem.data
     if unbounded(d):
         return -np.inf
@@ -50,7 +49,7 @@ def by_newton(problem: ProgramProblem) -> Any:
 
 
 def solved(d: Data, kind: Callable[..., AnyMachine]) -> Data:
-    """The w and the thresholds of Newton's method, which gets the points with a weight alone.
+    """Return the w and the thresholds of Newton's method on the points that have a weight.
 
     Raises
     ------

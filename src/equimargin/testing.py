@@ -534,7 +534,7 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
 
     It must be disciplined with its parameters, equal to its printed formula at random values,
     recover what it expresses, refuse other families, and agree among the right answers of its
-    family, or disagree if it is a control. A formulation of a family that somebody brings is
+    family, or disagree if it is a control. A formulation of a user-defined family is
     checked on data drawn from the family's strategy (`equimargin.own.instances`).
 
     Parameters
@@ -543,7 +543,7 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
 
     Returns
     -------
-    The drawn instance that refutes it, where it is a control of a family that somebody brings; else
+    The drawn instance that refutes it, where it is a control of a user-defined family; else
     None.
 
     Raises
@@ -638,7 +638,7 @@ def check_solver(solver: str | Solver) -> None:
     `max_iter`, `time_limit` and a callback that stops it, give reasons, start from another
     solution, also one of a larger C, and refuse in a sentence what it does not take. A function
     that it returns without multipliers must be as near to the optimum that the other answers prove.
-    A solver of a family that somebody brings is checked on data drawn from the family's strategy
+    A solver of a user-defined family is checked on data drawn from the family's strategy
     (`equimargin.own.instances`).
 
     Parameters

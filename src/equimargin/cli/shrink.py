@@ -224,7 +224,7 @@ def _first(
 
 
 def _drawn(seed: int, patterns: list[str] | None, examples: int) -> Iterator[AnyProblem]:
-    """The instances of a family that a seed draws: those of `make nightly`, or of a family that somebody brings.
+    """The instances of a family that a seed draws: those of `make nightly`, or of a user-defined family.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Data of a family that somebody brings: read from a file, or drawn from its strategy."""
+"""Data of a user-defined family: read from a file, or drawn from its strategy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instances of families that somebody brings, drawn from their strategies: to try them out, and to look for one that refutes a formulation.
+"""Instances of user-defined families, drawn from their strategies: to try them out, and to look for one that refutes a formulation.
 
 A formulation is checked on every instance that is drawn: its proven optimum must be the definition's. Where it says how its variables
 become those of the definition (`to_canonical`), or the way back (`from_canonical`), its optimal points are carried over, and must be
@@ -80,7 +80,7 @@ def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation |
 
     Parameters
     ----------
-    id : of a formulation of a family that somebody brings.  examples : instances that are drawn.  seed : of drawing.
+    id : of a formulation of a user-defined family.  examples : instances that are drawn.  seed : of drawing.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation |
 
 
 def check_own_formulation(entry: Formulation, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
-    """Check a formulation of a family that somebody brings on drawn instances.
+    """Check a formulation of a user-defined family on drawn instances.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def check_own_formulation(entry: Formulation, examples: int = EXAMPLES, seed: in
 
 
 def check_own_solver(solver: RegisteredSolver[Any], examples: int = EXAMPLES, seed: int = 0) -> None:
-    """Check a solver of a family that somebody brings on drawn instances: its answers must be worth the optimum, as near as it admits.
+    """Check a solver of a user-defined family on drawn instances: its answers must be worth the optimum, as near as it admits.
 
     It may refuse data by `applies`, or by a ValueError.
 

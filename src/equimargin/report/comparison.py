@@ -117,7 +117,7 @@ class Comparison:
     def certify(self, folder: str | os.PathLike[str]) -> dict[str, Path | str]:
         """Write a certificate of every family, FAMILY.json, from the best points of its answers; of its second problem FAMILY-2.json.
 
-        That of a family that somebody brings is of its definition as a program: what is proven of
+        That of a user-defined family is of its definition as a program: what is proven of
         that is proven without any answer.
 
         Returns

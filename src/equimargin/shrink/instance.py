@@ -46,7 +46,7 @@ MOST_ENTRIES = 400
 class Instance:
     """A problem as the arguments that it is made with.
 
-    made_by : a constructor of `equimargin.formulations`, or the id of a family that somebody brings.
+    made_by : a constructor of `equimargin.formulations`, or the id of a user-defined family.
     arguments : by name: arrays, numbers, words, a kernel, weights by query.  module : whose import enters the family; empty for the others.
     """
 
