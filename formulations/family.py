@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
 from equimargin.formulations.declaration import Printed, unchanged
@@ -36,8 +37,9 @@ class Family(Generic[P]):
     source : Source
         Where the family is printed; by default its own id.
     problem : callable
-        From data to a canonical problem of the family; by default a `ProgramProblem`, which
-        keeps its data alone.
+        Constructor of a canonical problem, called with the data by name; a `functools.partial`
+        of one fixes what makes the family. By default a `ProgramProblem`, which keeps its data
+        alone.
     data : strategy or callable
         A hypothesis strategy of whatever its functions take, or a function that makes one, so that
         hypothesis is imported only where data are drawn: in tests, and from the command line.
@@ -85,7 +87,7 @@ class Family(Generic[P]):
         id: str,
         source: Source | None = None,
         *,
-        problem: Callable[[Any], P],
+        problem: Callable[..., P],
         data: Any = None,
         check: Callable[[Any], None] | None = None,
         load: Callable[[str], Any] | None = None,
@@ -97,7 +99,7 @@ class Family(Generic[P]):
         id: str,
         source: Source | None = None,
         *,
-        problem: Callable[[Any], P] | None = None,
+        problem: Callable[..., P] | None = None,
         data: Any = None,
         check: Callable[[Any], None] | None = None,
         load: Callable[[str], Any] | None = None,
@@ -116,20 +118,32 @@ class Family(Generic[P]):
         """True if the problems have canonical points: every formulation then says how its variables become one."""
         return self.problem is not None
 
+    @property
+    def constructor(self) -> Callable[..., P] | None:
+        """Function that makes the canonical problem; None for a `ProgramProblem`."""
+        return self.problem.func if isinstance(self.problem, partial) else self.problem
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Arguments of the constructor that the family fixes, such as its loss."""
+        return self.problem.keywords if isinstance(self.problem, partial) else {}
+
     def __call__(self, data: Any) -> P:
-        """Return the problem of the family at these data.
+        """Return the problem of the family at these data, a mapping if the family is canonical.
 
         Raises
         ------
         ValueError
-            If the family's check refuses the data.
+            If the family's check refuses the data, or they make a problem of another family.
         """
         if self.check is not None:
             try:
                 self.check(data)
             except (ValueError, Quit) as reason:
                 raise ValueError(f"data of {self.id}: {reason}") from None
-        made: Any = ProgramProblem(self.id, data, self.module) if self.problem is None else self.problem(data)
+        made: Any = ProgramProblem(self.id, data, self.module) if self.problem is None else self.problem(**data)
+        if made.family != self.id:
+            raise ValueError(f"these data make a problem of {made.family}, not of {self.id}")
         return cast(P, made)
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ O, section 1, has the thresholds in words and in a figure.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,13 +29,13 @@ from equimargin.formulations.symbols import Symbols, cp, maximize, minimize
 CHU = "Chu, Keerthi, New Approaches to Support Vector Ordinal Regression (2005)"
 SHASHUA = Source("Shashua 2003", "section 2", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
 
-ord_implicit = Family("ord.implicit", Source("Chu 2005", "section 3", CHU), problem=lambda d: ordinal(**d))
+ord_implicit = Family("ord.implicit", Source("Chu 2005", "section 3", CHU), problem=ordinal)
 ord_implicit_l2 = Family(
     "ord.implicit_l2",
     Source("Chu 2005", "section 3, with squared slacks", CHU),
-    problem=lambda d: ordinal(**{"loss": "squared_hinge", **d}),
+    problem=partial(ordinal, loss="squared_hinge"),
 )
-ord_hard = Family("ord.hard", SHASHUA, problem=lambda d: ordinal(**{"C": np.inf, **d}))
+ord_hard = Family("ord.hard", SHASHUA, problem=partial(ordinal, C=np.inf))
 
 WITH_THRESHOLDS: dict[str, Any] = {
     "carries": "function",

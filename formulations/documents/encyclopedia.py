@@ -7,13 +7,15 @@ X (m, d) features, a factor of K for a nonlinear kernel; y (m,) labels; c (m,) w
 
 from __future__ import annotations
 
+from functools import partial
+
 from equimargin.formulations.documents.point_maps import MULTIPLIERS, WITH_BIAS
 from equimargin.formulations.family import Family
 from equimargin.formulations.problem.construct import classification
 from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import Symbols, cp, maximize, minimize
 
-svm_l2 = Family("svm.l2", problem=lambda d: classification(**{"loss": "squared_hinge", **d}))
+svm_l2 = Family("svm.l2", problem=partial(classification, loss="squared_hinge"))
 
 
 @svm_l2.formulation(

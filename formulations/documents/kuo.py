@@ -7,6 +7,7 @@ for a nonlinear kernel; c (p,) weights of C; y (m,) labels of section 2.1, where
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,10 @@ from equimargin.formulations.source import Source
 from equimargin.formulations.subsets import declared_subsets, has_every_subset
 from equimargin.formulations.symbols import DeclarationValues, Symbols, cp, maximize, minimize
 
-nobias = Family("svm.nobias", problem=lambda d: classification(**{"bias": False, **d}))
-nobias_hard = Family("svm.nobias_hard", problem=lambda d: classification(**{"C": np.inf, "bias": False, **d}))
-nobias_l2 = Family("svm.nobias_l2", problem=lambda d: classification(**{"loss": "squared_hinge", "bias": False, **d}))
-rank_l2 = Family("rank.l2", problem=lambda d: ranking(**{"loss": "squared_hinge", **d}))
+nobias = Family("svm.nobias", problem=partial(classification, bias=False))
+nobias_hard = Family("svm.nobias_hard", problem=partial(classification, C=np.inf, bias=False))
+nobias_l2 = Family("svm.nobias_l2", problem=partial(classification, loss="squared_hinge", bias=False))
+rank_l2 = Family("rank.l2", problem=partial(ranking, loss="squared_hinge"))
 
 
 # Section 1, ranking with squared slacks

@@ -7,6 +7,7 @@ upper bound. The tutorial classifies by F(x) = w.x - b, so that its b is minus t
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,17 +27,17 @@ from equimargin.formulations.problem.point import OneNormPoint, Point
 from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import DeclarationValues, Symbols, cp, maximize, minimize
 
-svm_hard = Family("svm.hard", problem=lambda d: classification(**{"C": np.inf, **d}))
-svm_soft = Family("svm.soft", problem=lambda d: classification(**d))
-svr_hard = Family("svr.hard", problem=lambda d: regression(**{"C": np.inf, **d}))
-svr_l1 = Family("svr.l1", problem=lambda d: regression(**d))
-svr_l2 = Family("svr.l2", problem=lambda d: regression(**{"loss": "squared_hinge", **d}))
-rank_hard = Family("rank.hard", problem=lambda d: ranking(**{"C": np.inf, **d}))
-rank_l1 = Family("rank.l1", problem=lambda d: ranking(**d))
-rank_onenorm = Family("rank.onenorm", problem=lambda d: one_norm_ranking(**d))
-rvm = Family("rvm", problem=lambda d: ranking_vector_machine(**d))
-svm_onenorm = Family("svm.onenorm", problem=lambda d: one_norm_classification(**d))
-svm_nobias_onenorm = Family("svm.nobias_onenorm", problem=lambda d: one_norm_classification(**{"bias": False, **d}))
+svm_hard = Family("svm.hard", problem=partial(classification, C=np.inf))
+svm_soft = Family("svm.soft", problem=classification)
+svr_hard = Family("svr.hard", problem=partial(regression, C=np.inf))
+svr_l1 = Family("svr.l1", problem=regression)
+svr_l2 = Family("svr.l2", problem=partial(regression, loss="squared_hinge"))
+rank_hard = Family("rank.hard", problem=partial(ranking, C=np.inf))
+rank_l1 = Family("rank.l1", problem=ranking)
+rank_onenorm = Family("rank.onenorm", problem=one_norm_ranking)
+rvm = Family("rvm", problem=ranking_vector_machine)
+svm_onenorm = Family("svm.onenorm", problem=one_norm_classification)
+svm_nobias_onenorm = Family("svm.nobias_onenorm", problem=partial(one_norm_classification, bias=False))
 
 
 # Section 2.1, the hard margin

@@ -8,6 +8,7 @@ F(x) = w.x + b.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ CHAPELLE = "Chapelle, Training a Support Vector Machine in the Primal (2007)"
 huberised_hinge = Family(
     "svm.huberised_hinge",
     Source("Chapelle 2007", "Huber loss", CHAPELLE),
-    problem=lambda d: classification(**{"loss": "huberised_hinge", "delta": 0.5, **d}),
+    problem=partial(classification, loss="huberised_hinge", delta=0.5),
 )
 
 

@@ -22,10 +22,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -42,6 +41,7 @@ from equimargin.formulations import (
     MarginProblem,
     OneNormProblem,
     Problem,
+    classification,
     complete,
     declare,
     interval,
@@ -50,19 +50,21 @@ from equimargin.formulations import (
     one_norm_ranking,
     ordinal,
     polynomial,
+    ranking,
     ranking_vector_machine,
     rbf,
+    regression,
     sigmoid,
 )
-from equimargin.formulations.family import program_families
+from equimargin.formulations.family import FAMILIES, program_families
 from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.kernels.kernel import RBF, Polynomial
 from equimargin.formulations.numeric.arguments import did_you_mean, said, shown
 from equimargin.formulations.numeric.rounding import SMALLEST
 from equimargin.formulations.problem import CanonicalPoint
-from equimargin.formulations.problem.construct import problem_of
 from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.programs import Program, program_from_arrays
+from equimargin.formulations.rows.levels import Levels as OrdinalRows
 from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.formulations.user_functions import Quit, kept_from_quitting
 from equimargin.own.instances import Refutation, check_own_formulation, check_own_solver
@@ -81,44 +83,28 @@ except ImportError as missing:
 Array = NDArray[np.float64]
 Draw = st.DrawFn
 
-FAMILIES: dict[str, dict[str, Any]] = {
-    "svm.hard": {"hard": True},
-    "svm.soft": {},
-    "svm.l2": {"loss": "squared_hinge"},
-    "svm.huberised_hinge": {"loss": "huberised_hinge", "delta": 0.5},
-    "svm.nobias": {"bias": False},
-    "svm.nobias_hard": {"bias": False, "hard": True},
-    "svm.nobias_l2": {"bias": False, "loss": "squared_hinge"},
-    "svr.hard": {"hard": True},
-    "svr.l1": {},
-    "svr.l2": {"loss": "squared_hinge"},
-    "rank.hard": {"hard": True},
-    "rank.l1": {},
-    "rank.l2": {"loss": "squared_hinge"},
-    "rank.onenorm": {},
-    "rvm": {},
-    "svm.onenorm": {},
-    "svm.nobias_onenorm": {"bias": False},
-    "ord.implicit": {},
-    "ord.implicit_l2": {"loss": "squared_hinge"},
-    "ord.hard": {"hard": True},
+TASK_OF: Mapping[object, str] = {
+    classification: "classification",
+    one_norm_classification: "classification",
+    regression: "regression",
+    ranking: "ranking",
+    one_norm_ranking: "ranking",
+    ranking_vector_machine: "ranking",
+    ordinal: "ordinal",
 }
-"""The families of `margin_problems`, each with the settings that distinguish it from the others of its task."""
+"""The tasks of the constructors of canonical problems."""
+CANONICAL = tuple(id for id, family in FAMILIES.items() if family.constructor in TASK_OF)
+"""The families of `margin_problems`, by their ids."""
+ONE_NORM = tuple(id for id in CANONICAL if FAMILIES[id].constructor in (one_norm_classification, one_norm_ranking, ranking_vector_machine))
+"""The families of linear programs among them."""
+HARD = tuple(id for id in CANONICAL if FAMILIES[id].settings.get("C") == np.inf)
+"""The families without slacks among them."""
 
 
 SMALL, LARGE = (1, 19), (20, 32)
 """Smallest and largest number of points of the two sorts of instances that a seed draws."""
 LARGE_IN = 2, 5
 """How many of how many instances are large ones."""
-TASK_OF_PREFIX = {"svm": "classification", "svr": "regression", "rank": "ranking"}
-"""The task of a margin problem, by the first part of its family's name."""
-ONE_NORM: dict[str, Callable[..., OneNormProblem]] = {
-    "rank.onenorm": one_norm_ranking,
-    "rvm": ranking_vector_machine,
-    "svm.onenorm": one_norm_classification,
-    "svm.nobias_onenorm": partial(one_norm_classification, bias=False),
-}
-"""The constructors of the one-norm families, by the families' names."""
 
 
 class Classes(NamedTuple):
@@ -332,6 +318,15 @@ def ranking_data(draw: Draw, max_points: int = 10, tails: bool = True, min_point
     return Relevances(X, y, qid)
 
 
+DATA_OF: Mapping[str, Callable[..., st.SearchStrategy[Any]]] = {
+    "classification": classification_data,
+    "regression": regression_data,
+    "ranking": ranking_data,
+    "ordinal": ordinal_data,
+}
+"""The strategies for the data of the tasks."""
+
+
 @st.composite
 def weights(draw: Draw, size: int, tails: bool = True) -> Array | None:
     """Factors of C, (size,): None in one of three, else around 1 with zeros, and with `tails` an infinite one now and then.
@@ -356,50 +351,42 @@ def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool =
 
     Parameters
     ----------
-    family : a key of FAMILIES.  max_points, min_points : largest and smallest m.
+    family : one of CANONICAL.  max_points, min_points : largest and smallest m.
     tails : whether scales, costs and weights go from 1e-6 to 1e6 and to infinity, or stay near 1.
 
     Raises
     ------
     ValueError : an unknown family.
     """
-    if family not in FAMILIES:
-        raise ValueError(f"unknown family {family!r}; known: {', '.join(FAMILIES)}")
+    task, settings = task_of(family), FAMILIES[family].settings
     kernel = draw(kernels())
-    C = float("inf") if FAMILIES[family].get("hard") else draw(costs(tails))
-    if family.startswith("svm"):
-        X, y = draw(classification_data(max_points, tails, min_points))
-        if family in ONE_NORM:
-            return _of_family(family, X, y, C, kernel)
-        if "delta" in FAMILIES[family]:
-            factors = draw(weights(len(y), False))
-            return _of_family(family, X, y, C, kernel, sample_weight=factors, delta=draw(st.sampled_from([0.5, 0.1, 3.0])))
-        return _of_family(family, X, y, C, kernel, sample_weight=None if np.isinf(C) else draw(weights(len(y), tails)))
-    if family.startswith("svr"):
-        X, y, epsilon = draw(regression_data(max_points, tails, min_points))
-        return _of_family(family, X, y, C, kernel, epsilon, sample_weight=None if np.isinf(C) else draw(weights(len(y), tails)))
-    if family.startswith("ord"):
-        X, y, levels = draw(ordinal_data(max_points, tails, min_points))
-        return _of_family(family, X, y, C, kernel, levels=levels, sample_weight=None if np.isinf(C) else draw(weights(len(y), tails)))
-    X, y, qid = draw(ranking_data(max_points, tails, min_points))
-    if family in ONE_NORM:
-        return _of_family(family, X, y, C, kernel, qid=qid)
-    names = [0] if qid is None else np.unique(qid).tolist()
-    factors = None if np.isinf(C) else draw(weights(len(names), tails))
-    query_weight = None if factors is None else dict(zip(names, factors.tolist(), strict=True))
-    return _of_family(family, X, y, C, kernel, qid=qid, query_weight=query_weight)
+    C = {} if family in HARD else {"C": draw(costs(tails))}
+    data = draw(DATA_OF[task](max_points, tails, min_points))._asdict() | C | {"kernel": kernel}
+    if "delta" in settings:
+        data["delta"] = draw(st.sampled_from([0.5, 0.1, 3.0]))
+    if family not in ONE_NORM and family not in HARD:
+        may_be_hard = tails and "delta" not in settings
+        if task == "ranking":
+            names = [0] if data["qid"] is None else np.unique(data["qid"]).tolist()
+            factors = draw(weights(len(names), may_be_hard))
+            data["query_weight"] = None if factors is None else dict(zip(names, factors.tolist(), strict=True))
+        else:
+            data["sample_weight"] = draw(weights(len(data["y"]), may_be_hard))
+    problem: Problem = FAMILIES[family](data)
+    return problem
 
 
-def _of_family(family: str, X: Array, y: Array, C: float, kernel: Kernel | None, epsilon: float = 0.1, **more: Any) -> Problem:
-    """The problem of a family on some data; more : qid, and the weights that the constructor of the task takes."""
-    if family in ONE_NORM:
-        return ONE_NORM[family](X, y, C=C, kernel=kernel, **more)
-    settings = FAMILIES[family]
-    if family.startswith("ord"):
-        return ordinal(X, y, C, kernel, settings.get("loss", "hinge"), **more)
-    task = TASK_OF_PREFIX[family.partition(".")[0]]
-    own = {name: settings[name] for name in ("bias", "delta") if name in settings}
-    return problem_of(task, X, y, C, kernel, settings.get("loss", "hinge"), epsilon, **(own | more))
+def task_of(family: str) -> str:
+    """Return the task of a canonical family: "classification", "regression", "ranking" or "ordinal".
+
+    Raises
+    ------
+    ValueError
+        An unknown family.
+    """
+    if family not in CANONICAL:
+        raise ValueError(f"unknown family {family!r}; known: {', '.join(CANONICAL)}")
+    return TASK_OF[FAMILIES[family].constructor]
 
 
 def drawn_problem(family: str, seed: int, number: int) -> Problem:
@@ -408,7 +395,7 @@ def drawn_problem(family: str, seed: int, number: int) -> Problem:
     Parameters
     ----------
     family : str
-        A key of FAMILIES.
+        One of CANONICAL.
     seed, number : int
         Two in five numbers have instances of 20 to 32 points, the others of 1 to 19.
     """
@@ -446,7 +433,7 @@ def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
 
     Parameters
     ----------
-    family : a key of FAMILIES.  max_points : largest m.
+    family : one of CANONICAL.  max_points : largest m.
 
     Raises
     ------
@@ -474,7 +461,7 @@ def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
     if problem.weights is None:
         return problem
     size = len(problem.weights)
-    may_be_hard = "delta" not in FAMILIES[family]
+    may_be_hard = "delta" not in FAMILIES[family].settings
     hard = draw(st.lists(st.booleans(), min_size=size, max_size=size)) if may_be_hard and draw(st.booleans()) else [False] * size
     return replace(problem, weights=np.where(hard, np.inf, scaled(problem.weights)))
 
@@ -483,39 +470,42 @@ def _vector(draw: Draw, entries: st.SearchStrategy[float], size: int) -> Array:
     return np.array(draw(st.lists(entries, min_size=size, max_size=size)), dtype=np.float64)
 
 
-def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: int = 16) -> Problem:
+def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: int = 16, levels: int = 3) -> Problem:
     """A small random problem of a family that has an optimum: noisy where slacks are paid for, feasible where they are not.
 
     Parameters
     ----------
     family : str
-        A key of FAMILIES.
+        One of CANONICAL.
     kernel : Kernel or None
         Linear by default.
     seed : int
         Seed of the data.
     n : int
         Number of points.
+    levels : int
+        Number of levels of a ranking or an ordinal regression.
 
     Raises
     ------
     ValueError : an unknown family.
     """
-    if family not in FAMILIES:
-        raise ValueError(f"unknown family {family!r}; known: {', '.join(FAMILIES)}")
+    task, hard, direction = task_of(family), family in HARD, np.array([1.0, -0.7, 0.4])
     rng = np.random.default_rng([seed, n])
-    hard, direction = "hard" in FAMILIES[family], np.array([1.0, -0.7, 0.4])
     X = rng.normal(size=(n, 3)) + 0.5
     clean = X @ direction
     score = clean if hard else clean + 0.6 * rng.normal(size=n)
-    C = float("inf") if hard else float(10 ** rng.uniform(-1, 0.5))
-    if family.startswith("svm"):
-        through_the_origin = hard and not FAMILIES[family].get("bias", True)
+    data = {"kernel": kernel} | ({} if hard else {"C": float(10 ** rng.uniform(-1, 0.5))})
+    if task == "regression":
+        y = clean + 0.05 * rng.uniform(-1, 1, n) if hard else score
+    elif task == "classification":
+        through_the_origin = hard and not FAMILIES[family].settings.get("bias", True)
         y = np.where(score > (0.0 if through_the_origin else np.quantile(score, 0.6)), 1.0, -1.0)
-        return _of_family(family, X + 0.3 * np.outer(y, direction) if hard else X, y, C, kernel)
-    if family.startswith("svr"):
-        return _of_family(family, X, clean + 0.05 * rng.uniform(-1, 1, n) if hard else score, C, kernel)
-    return _of_family(family, X, np.digitize(score, np.quantile(score, [0.3, 0.7])).astype(np.float64), C, kernel)
+        X = X + 0.3 * np.outer(y, direction) if hard else X
+    else:
+        y = np.digitize(score, np.quantile(score, np.linspace(0.3, 0.7, levels - 1))).astype(np.float64)
+    problem: Problem = FAMILIES[family](data | {"X": X, "y": y})
+    return problem
 
 
 @contextmanager
@@ -561,8 +551,9 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
     _require(entry.refusal(stranger) is not None, f"{id} must refuse a problem of {stranger.family}")
     tried = 0
     for seed, kernel in enumerate((linear(), rbf(0.4), polynomial(2, 0.5, 1.0))):
-        problem = _telling(sample_problem(entry.family, kernel, seed))
-        if entry.refusal(problem) is None:
+        samples = (_telling(sample_problem(entry.family, kernel, seed, levels=levels)) for levels in (3, 2))
+        problem = next((sample for sample in samples if entry.refusal(sample) is None), None)
+        if problem is not None:
             tried += 1
             _check_declaration(entry, declare(id, problem))
             _check_agreement(entry, problem, backend)
@@ -574,8 +565,13 @@ def _telling(problem: Problem) -> Problem:
     """The problem, changed so that its look-alikes have another optimum.
 
     Costs above a tube differ from those below it. Of two classes with a 1-norm, one has outliers
-    beyond the other, which would have a coefficient of the wrong sign.
+    beyond the other, which would have a coefficient of the wrong sign. Of an ordinal regression,
+    some points have the lowest level and the highest, so that all thresholds are violated.
     """
+    if isinstance(problem, MarginProblem) and isinstance(problem.rows, OrdinalRows) and np.isfinite(problem.C):
+        X, y = problem.X.copy(), problem.rows.y.copy()
+        X[1:4], y[:4] = X[0], [0, problem.T, 0, problem.T]
+        return ordinal(X, y, 1.0, problem.kernel, problem.loss)
     if isinstance(problem, OneNormProblem) and isinstance(problem.rows, Signed):
         places, y = np.resize([-0.4, -0.2, -0.2, 0.2], problem.m), np.resize([1.0, -1.0, -1.0, 1.0], problem.m)
         X = np.outer(places, [1.0, 0.5]) + 0.02 * np.random.default_rng(0).normal(size=(problem.m, 2))
@@ -591,7 +587,8 @@ def _check_declaration(entry: Formulation, declared: Declaration) -> None:
         return
     rng, problem = np.random.default_rng(0), declared.canonical
     alpha = rng.uniform(0.0, 0.1, problem.p)
-    declared.assign(complete(problem, problem.point(np.abs(rng.normal(size=problem.size)), alpha, 0.0)))
+    b = problem.bias_at(np.zeros(problem.m))
+    declared.assign(complete(problem, problem.point(np.abs(rng.normal(size=problem.size)), alpha, b)))
     tree, printed = float(declared.objective.args[0].value), float(declared.printed(declared.values).objective)
     said = f"the objective that {entry.id} declares is {tree:.12g} at a point of a problem with the {problem.kernel.name} kernel"
     _require(abs(tree - printed) <= 1e-8 * max(1.0, abs(tree)), f"{said}, where its printed formula says {printed:.12g}")
@@ -656,7 +653,7 @@ def check_solver(solver: str | Solver) -> None:
     checked = SOLVERS[solver] if isinstance(solver, str) else solver
     if isinstance(checked, RegisteredSolver) and checked.requires.shape is ProgramProblem:
         return check_own_solver(checked)
-    families = [family for family in FAMILIES if takes(checked, family)]
+    families = [family for family in CANONICAL if takes(checked, family)]
     taken = _taken(checked, families) or _taken(checked, families, hard=True)
     _require(bool(taken), f"{checked.name} refuses a problem of every family that it is for ({', '.join(families) or checked.families})")
     for sample in taken:
@@ -668,7 +665,7 @@ def check_solver(solver: str | Solver) -> None:
 
 def _taken(solver: Solver, families: Sequence[str], hard: bool = False) -> list[_Checked]:
     """The sample problems of these families that a solver takes; hard : whether the first row is, where each has a cost of its own."""
-    samples = [_Checked(solver, family, kernel, seed, hard) for family in FAMILIES for seed, kernel in enumerate(KERNELS)]
+    samples = [_Checked(solver, family, kernel, seed, hard) for family in CANONICAL for seed, kernel in enumerate(KERNELS)]
     return [sample for sample in samples if sample.is_taken() and sample.problem.family in families]
 
 

@@ -68,8 +68,7 @@ from equimargin.sameness.reproduction import Code
 from equimargin.shrink import Instance
 from equimargin.solvers import SOLVERS, Status, exact_optimum, given_gram, solve
 from equimargin.solvers.exact_limits import rational_kernel
-from equimargin.testing import FAMILIES as SAMPLES
-from equimargin.testing import sample_problem
+from equimargin.testing import CANONICAL, sample_problem
 
 FAMILIES = (
     "svm.hard",
@@ -613,7 +612,7 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
 
 def _compile() -> None:
     """Solve problems of each family by each solver: an example's time is not for the compiler."""
-    for family in SAMPLES:
+    for family in CANONICAL:
         dense = [sample_problem(family, kernel) for kernel in (None, rbf(), polynomial())]
         for problem in [*dense, replace(dense[0], X=sparse.csr_array(dense[0].X))]:
             for name, solver in SOLVERS.items():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from equimargin.formulations import REGISTRY, Formulation, Printed, Symbols, linear
-from equimargin.testing import FAMILIES, check_formulation, sample_problem
+from equimargin.testing import CANONICAL, check_formulation, sample_problem
 from oracles.own_entries import PRINTED
 from places import ROOT, example
 
@@ -56,7 +56,7 @@ def test_what_is_wrong_is_said(own: str) -> None:
 
 
 def test_sample_problems_are_of_their_family() -> None:
-    for family in FAMILIES:
+    for family in CANONICAL:
         assert sample_problem(family, linear(), 3).family == family
     with pytest.raises(ValueError, match="unknown family"):
         sample_problem("svm.soft.primal")

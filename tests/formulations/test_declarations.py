@@ -26,8 +26,6 @@ from equimargin.formulations import (
     linear,
     minimize,
     one_norm_classification,
-    one_norm_ranking,
-    ordinal,
     polynomial,
     precomputed,
     ranking,
@@ -38,12 +36,12 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.bounds.complete import complete
-from equimargin.formulations.family import FAMILIES as FAMILIES_ENTERED
+from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.subsets import ALL_SUBSETS
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, judge
 from equimargin.solvers import BACKENDS, Status, solve_declaration
-from equimargin.testing import FAMILIES, sample_problem
+from equimargin.testing import HARD, ONE_NORM, sample_problem, task_of
 from narrow import present
 from optima import classes_with_outliers
 from oracles.own_entries import PRINTED
@@ -70,40 +68,38 @@ every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
 def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones", n: int = 12, levels: int = 3) -> Problem:
     """A small problem of a family: noisy, or feasible where there is no cost. Weights are a key of WEIGHTS."""
-    options = FAMILIES[family]
-    if options.get("hard"):
+    task = task_of(family)
+    if family in HARD:
         return sample_problem(family, kernel, seed=1, n=n)
     rng = np.random.default_rng(21)
     X = rng.normal(size=(n, 3))
     score = X[:, 0] + 0.5 * rng.normal(size=n)
-    loss = options.get("loss", "hinge")
     factors = np.resize(WEIGHTS[weights], n) if WEIGHTS[weights] else None
     if factors is not None and weights == "one infinite":
         factors[np.argmax(score)] = np.inf
-    if family in ("svm.onenorm", "svm.nobias_onenorm"):
-        return one_norm_classification(X, np.where(score > 0.4, 1.0, -1.0), C, kernel, "nobias" not in family)
-    if family.startswith("svm"):
-        bias, delta = options.get("bias", True), options.get("delta")
-        if delta is not None and factors is not None:
+        if "delta" in FAMILIES[family].settings:
             factors = np.where(np.isinf(factors), 1.0, factors)  # this loss has no hard rows
-        return classification(X, np.where(score > 0.4, 1.0, -1.0), C, kernel, loss, bias, factors, delta)
-    if family.startswith("ord"):
-        return ordinal(X, np.digitize(score, [-0.4, 0.5][: levels - 1]), C, kernel, loss, factors)
-    if family.startswith("svr"):
-        problem = regression(X, score, C, 0.1, kernel, loss, factors)
-        return problem if factors is None else replace(problem, weights=np.concatenate([factors, factors[::-1]]))  # the sides differ
-    y = np.digitize(score, [-0.4, 0.5]).astype(np.float64)
-    if family == "rvm":
-        return ranking_vector_machine(X, y, None, C, kernel)
-    if family == "rank.onenorm":
-        return one_norm_ranking(X, y, None, C, kernel)
-    if factors is None:
-        return ranking(X, y, None, C, kernel, loss)
+    y = {
+        "classification": np.where(score > 0.4, 1.0, -1.0),
+        "regression": score,
+        "ranking": np.digitize(score, [-0.4, 0.5]).astype(np.float64),
+        "ordinal": np.digitize(score, [-0.4, 0.5][: levels - 1]),
+    }[task]
+    data: dict[str, Any] = {"X": X, "y": y, "C": C, "kernel": kernel}
+    if factors is not None and task in ("classification", "ordinal") and family not in ONE_NORM:
+        data["sample_weight"] = factors
+    problem: Problem = FAMILIES[family](data)
+    if factors is None or isinstance(problem, OneNormProblem):
+        return problem
+    if task == "regression":
+        return replace(problem, weights=np.concatenate([factors, factors[::-1]]))  # the sides differ
+    if task != "ranking":
+        return problem
     rows = LabelledPairs(y, None).listed()  # weights of pairs have no public way in
     factors = np.resize(WEIGHTS[weights], rows.p)
     if weights == "one infinite":
         factors[np.argmax(score[rows.preferred] - score[rows.other])] = np.inf
-    return MarginProblem(X, kernel, rows, C, loss, False, factors)
+    return replace(problem, rows=rows, weights=factors)
 
 
 def declared(id: str, kernel: Kernel, **options: Any) -> Declaration:
@@ -215,7 +211,7 @@ def test_what_solves_the_tree_satisfies_what_is_printed(id: str, kernel: Kernel,
     assert max(worst.values(), default=0.0) <= 1e-6 * (1 + abs(answer.objective)), worst
 
 
-PAYING = [id for id in RIGHT if REGISTRY[id].carries == "function" and not {"hard", "delta"} & FAMILIES[REGISTRY[id].family].keys()]
+PAYING = [id for id in RIGHT if REGISTRY[id].carries == "function" and not {"C", "delta"} & FAMILIES[REGISTRY[id].family].settings.keys()]
 
 
 @forms([*PAYING, "rank.l1.betahat"], "one infinite")
@@ -258,7 +254,7 @@ def test_another_cost_is_another_value_of_a_parameter(id: str, kernel: Kernel) -
     """Solved again after the change, it has the value of a problem declared at that cost."""
     n = 5 if id == "rank.oneslack" else 12  # with more pairs the declared subsets are those of one cost
     d, fresh = declared(id, kernel, C=0.02, n=n), declared(id, kernel, C=0.08, n=n)
-    if FAMILIES[REGISTRY[id].family].get("hard"):
+    if REGISTRY[id].family in HARD:
         assert d.parameters == {}
         return
     first = solve_declaration(d).value
@@ -383,7 +379,7 @@ def test_an_id_is_registered_once() -> None:
     entry = REGISTRY["svm.soft.dual"]
     sentence = r"^'svm.soft.dual' is entered already, by equimargin.formulations.documents.yu_kim; take another name"
     with pytest.raises(ValueError, match=sentence):
-        FAMILIES_ENTERED["svm.soft"].formulation("dual", carries="multipliers", to_canonical=entry.to_canonical)(entry.stated)
+        FAMILIES["svm.soft"].formulation("dual", carries="multipliers", to_canonical=entry.to_canonical)(entry.stated)
     assert REGISTRY["svm.soft.dual"] is entry
 
 

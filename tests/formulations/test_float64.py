@@ -24,7 +24,6 @@ from equimargin.formulations import (
     Problem,
     classification,
     declare,
-    one_norm_classification,
     one_norm_ranking,
     polynomial,
     precomputed,
@@ -34,11 +33,12 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
+from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.problem.limits import LARGEST_KERNEL, LARGEST_TARGET, largest_entry
 from equimargin.proofs import Agreement, Verdict
 from equimargin.solvers import SOLVERS, Solution, Status, solve, solve_declaration
-from equimargin.testing import FAMILIES, sample_problem
+from equimargin.testing import CANONICAL, HARD, ONE_NORM, sample_problem, task_of
 
 X, SIGNS, LEVELS = np.array([[1.0], [-1.0], [2.0]]), [1.0, -1.0, 1.0], [0, 1, 2]
 
@@ -88,30 +88,27 @@ def far_problems(draw: st.DrawFn, family: str) -> Problem | None:
     def size() -> float:
         return float(10.0 ** draw(st.one_of(st.floats(-2, 2), st.floats(-320, 308))))
 
-    options: dict[str, Any] = FAMILIES[family]
-    loss = options.get("loss", "hinge")
-    C = np.inf if options.get("hard") else size()
+    task, C = task_of(family), np.inf if family in HARD else size()
     kernel: Kernel | None = draw(st.sampled_from([None, rbf, lambda gamma: polynomial(draw(st.integers(1, 3)), gamma, 1.0)]))
     kernel = None if kernel is None else kernel(size())  # type: ignore[operator]
     x = np.array(draw(st.lists(st.integers(-3, 3).map(float), min_size=6, max_size=6))).reshape(3, 2) * size()
     x[0] *= size()
     weights = None if np.isinf(C) or draw(st.booleans()) else [size(), 1.0, draw(st.sampled_from([0.0, 1.0, np.inf]))]
+    data: dict[str, Any] = {"X": x, "y": SIGNS if task == "classification" else LEVELS, "C": C, "kernel": kernel}
+    if family not in ONE_NORM and task != "ranking":
+        data["sample_weight"] = weights
+    if task == "regression":
+        data |= {"y": np.array([1.0, -2.0, 0.5]) * size(), "epsilon": draw(st.sampled_from([0.0, 0.1, size()]))}
     try:
-        if family.endswith("onenorm") and family.startswith("svm"):
-            return one_norm_classification(x, SIGNS, C, kernel, options.get("bias", True))
-        if family.startswith("svm"):
-            return classification(x, SIGNS, C, kernel, loss, options.get("bias", True), weights)
-        if family.startswith("svr"):
-            return regression(x, np.array([1.0, -2.0, 0.5]) * size(), C, draw(st.sampled_from([0.0, 0.1, size()])), kernel, loss, weights)
-        makers = {"rvm": ranking_vector_machine, "rank.onenorm": one_norm_ranking}
-        return makers[family](x, LEVELS, None, C, kernel) if family in makers else ranking(x, LEVELS, None, C, kernel, loss)
+        problem: Problem = FAMILIES[family](data)
     except ValueError:
         return None
+    return problem
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of overflow, which what comes of it is asked about here
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CANONICAL)
 def test_no_solver_raises_on_what_is_made(family: str) -> None:
     """Numbers that float64 holds may be too much for a solver, and then it says so: there is a solution, with its interval."""
 

@@ -29,6 +29,7 @@ from equimargin.formulations import (
     linear,
     one_norm_classification,
     one_norm_ranking,
+    ordinal,
     polynomial,
     precomputed,
     ranking,
@@ -39,9 +40,10 @@ from equimargin.formulations import (
 from equimargin.formulations.bounds.slater import strictly_inside
 from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.solvers import SOLVERS, Solution, solve
-from equimargin.testing import FAMILIES, margin_problems
+from equimargin.testing import CANONICAL, HARD, ONE_NORM, margin_problems, task_of
 from narrow import as_a, present
 
 NARROW = 1e-6
@@ -53,16 +55,16 @@ BEYOND = 1e8
 FEW = settings(max_examples=max(4, settings().max_examples // 4))
 """A share of the profile's examples: there are hundreds of pairs of a law and a family."""
 
-SOLVED = [family for family in FAMILIES if any(solver.takes(family) for solver in SOLVERS.values())]
-SOFT = [family for family in SOLVED if "hard" not in FAMILIES[family]]
-SIGNED = [family for family in SOLVED if family.startswith("svm") and not family.endswith("onenorm")]
-TUBES = [family for family in SOLVED if family.startswith("svr")]
-ONE_NORM = ["rank.onenorm", "rvm"]
-"""The one-norm rankings."""
+SOLVED = [family for family in CANONICAL if any(solver.takes(family) for solver in SOLVERS.values())]
+SOFT = [family for family in SOLVED if family not in HARD]
+MARGINS = [family for family in SOLVED if family not in ONE_NORM]
+SIGNED, TUBES, RANKED, ORDINAL = (
+    [family for family in MARGINS if task_of(family) == task] for task in ("classification", "regression", "ranking", "ordinal")
+)
+ONE_NORM_RANKED = [family for family in ONE_NORM if task_of(family) == "ranking"]
 OF_ROWS = {family for family in SOLVED if family.endswith("onenorm")}
 """The families with an unknown for every row, where a row more is an unknown more."""
-RANKED = [family for family in SOLVED if family.startswith("rank.") and family not in ONE_NORM]
-SQUARED = {"svm.soft": "svm.l2", "svm.nobias": "svm.nobias_l2", "svr.l1": "svr.l2", "rank.l1": "rank.l2"}
+SQUARED = {"svm.soft": "svm.l2", "svm.nobias": "svm.nobias_l2", "svr.l1": "svr.l2", "rank.l1": "rank.l2", "ord.implicit": "ord.implicit_l2"}
 """The families of the hinge, and what they are called with its square."""
 
 Random = np.random.Generator
@@ -146,9 +148,11 @@ def rebuilt(problem: Any, points: Any = slice(None), **changes: Any) -> Any:
     if isinstance(rows, Pairs):
         return ranking(**old | {"query_weight": {q: w for q, w in query_weights(problem).items() if q in old["qid"]}} | changes)
     old["sample_weight"] = problem.unit_weights[: problem.m][points]
+    if isinstance(rows, Levels):
+        return ordinal(**old | {"levels": rows.T + 1} | changes)
     if isinstance(rows, Tube):
         return regression(**old | {"epsilon": rows.epsilon} | changes)
-    return classification(**old | {"bias": problem.bias} | changes)
+    return classification(**old | {"bias": problem.bias, "delta": problem.delta} | changes)
 
 
 def row_weights(problem: Any) -> Array:
@@ -190,8 +194,14 @@ def some_rows(problem: Any, kept: NDArray[np.bool_]) -> Any:
 def slacks(solution: Solution) -> Array:
     """u_r, (p,), of the solution's own f and b."""
     problem, b = solution.problem, solution.bias
-    f = solution.decision_function(problem.gram.X) - b
+    f = solution.decision_function(problem.gram.X)
+    f = f if isinstance(problem.rows, Levels) else f - b
     return problem.slack(f, b) if isinstance(problem, MarginProblem) else 1.0 - problem.rows.dot(f) - b * problem.bias_signs
+
+
+def flat(problem: Any) -> float:
+    """The delta of a huberised hinge, which is 0 for slacks below -delta; 0 for other losses."""
+    return float(getattr(problem, "delta", None) or 0.0)
 
 
 def loss(solution: Solution) -> float:
@@ -243,8 +253,8 @@ def the_value_lies_between_zero_and_that_of_the_best_constant(problem: Any, rng:
     """0 <= v <= P(0), and with a bias v <= 2 C min(c+, c-) or 4 C c+ c- / (c+ + c-), c the weights of a class."""
     found, bound = v(problem), problem.scale
     if isinstance(problem, MarginProblem):
-        bound = problem.primal(np.zeros(problem.m), 0.0, 0.0)
-        if isinstance(problem.rows, Signed) and problem.bias:
+        bound = problem.primal(np.zeros(problem.m), 0.0, 0.0 * problem.bias_at(np.zeros(problem.m)))
+        if isinstance(problem.rows, Signed) and problem.bias and problem.delta is None:
             plus, minus = (float(problem.costs[problem.rows.y == sign].sum()) for sign in (1.0, -1.0))
             bound = 2 * min(plus, minus) if problem.loss == "hinge" else 4 * plus * minus / max(plus + minus, 1e-300)
     assert found.upper >= 0
@@ -270,7 +280,7 @@ def signed_permutations_of_the_features_change_nothing(problem: Any, rng: Random
     equal(v(problem), v(replace(problem, X=more[:, rng.permutation(d + 1)])))
 
 
-@law([*SIGNED, *TUBES, *RANKED])
+@law(MARGINS)
 def another_feature_can_only_help(problem: Any, rng: Random) -> None:
     """The kernels grow by positive semidefinite ones, (x.z + a b)^d among them; an RBF does not."""
     kernel = linear() if isinstance(problem.kernel, RBF) else problem.kernel
@@ -286,7 +296,7 @@ def a_polynomial_kernel_is_the_linear_one_of_its_monomials(problem: Any, rng: Ra
     equal(v(problem), v(replace(problem, X=monomials, kernel=linear())), ROUNDING)
 
 
-@law(["svm.nobias", "svm.nobias_hard", "svm.nobias_l2", "svm.nobias_onenorm", *RANKED, *ONE_NORM], kernel=linear())
+@law(["svm.nobias", "svm.nobias_hard", "svm.nobias_l2", "svm.nobias_onenorm", *RANKED, *ONE_NORM_RANKED], kernel=linear())
 def problems_in_orthogonal_spaces_add_up(problem: Any, rng: Random) -> None:
     """Without a bias that they would share, and in queries of their own."""
     X, zeros = problem.X, np.zeros_like(problem.X)
@@ -307,7 +317,7 @@ def all_points_twice_is_twice_the_cost(problem: Any, rng: Random) -> None:
         equal(v(problem.with_cost(4 * problem.C)), v(rebuilt(problem, np.tile(np.arange(problem.m), 2))))
 
 
-@law({*SIGNED, *TUBES} & {*SOFT})
+@law({*SIGNED, *TUBES, *ORDINAL} & {*SOFT})
 def a_point_given_k_times_has_k_times_its_weight(problem: Any, rng: Random) -> None:
     """From k = 0, the point left out; the last one stays."""
     counts = np.append(rng.integers(0, 3, size=problem.m - 1), 1)
@@ -333,17 +343,21 @@ def fewer_rows_are_a_relaxation(problem: Any, rng: Random) -> None:
 
 @law({*SOLVED} - OF_ROWS)
 def a_row_that_is_met_changes_nothing(problem: Any, rng: Random) -> None:
-    """A new row with a margin of more than 1, or in the middle of the tube, at the optimum: the old f and b are as good as they were."""
+    """A new row with a margin of more than 1 + delta, or in the middle of the tube, at the optimum: f and b stay as good as they were."""
     solution, rows = solutions(problem)[0], problem.rows
+    margin = 1.01 + flat(problem)
     if isinstance(rows, Pairs):
         f = solution.decision_function(problem.X)
-        i, j = np.nonzero(f[:, None] > f + 1.01)
+        i, j = np.nonzero(f[:, None] > f + margin)
         weights = np.append(row_weights(problem), np.ones(len(i)))
         more = of_pairs(problem, np.append(rows.preferred, i), np.append(rows.other, j), weights)
     else:
         new = rng.integers(-4, 5, size=(3, problem.X.shape[1])) / 4
         f = solution.decision_function(new)
-        met, y = (np.abs(f) > 1.01, np.sign(f)) if isinstance(rows, Signed) else (f == f, f)
+        met, y = (np.abs(f) > margin, np.sign(f)) if isinstance(rows, Signed) else (f == f, f)
+        if isinstance(rows, Levels):
+            above = f[:, None] + np.atleast_1d(solution.bias)
+            met, y = (np.abs(above) > margin).all(axis=1), (above > 0).sum(axis=1)
         weights = np.append(problem.unit_weights[: problem.m], np.ones(met.sum()))
         more = rebuilt(problem, X=np.vstack([problem.X, new[met]]), y=np.append(rows.y, y[met]), sample_weight=weights)
     equal(v(problem), v(more), ROUNDING)
@@ -351,14 +365,15 @@ def a_row_that_is_met_changes_nothing(problem: Any, rng: Random) -> None:
 
 @law({*SOFT} - OF_ROWS)
 def a_row_that_supports_nothing_can_be_left_out(problem: Any, rng: Random) -> None:
-    """Those that are met by 0.01 and more have no multiplier: the optimum of the rest is the same."""
-    equal(v(problem), v(some_rows(problem, slacks(solutions(problem)[0]) > -0.01)), ROUNDING)
+    """Those that are met by delta + 0.01 and more have no multiplier: the optimum of the rest is the same."""
+    equal(v(problem), v(some_rows(problem, slacks(solutions(problem)[0]) > -0.01 - flat(problem))), ROUNDING)
 
 
 @law({*SOLVED} - {"rvm"})
 def labels_negated_are_the_function_negated(problem: Any, rng: Random) -> None:
-    """Not for RVM, whose coefficients have a sign of their own."""
-    equal(v(problem), v(rebuilt(problem, y=-problem.rows.y)))
+    """Not for RVM, whose coefficients have a sign of their own; levels are counted from the other end."""
+    largest = problem.rows.T if isinstance(problem.rows, Levels) else 0
+    equal(v(problem), v(rebuilt(problem, y=largest - problem.rows.y)))
 
 
 @law(["svm.nobias", "svm.nobias_hard", "svm.nobias_l2", "svm.nobias_onenorm"], kernel=linear())
@@ -397,14 +412,14 @@ def a_wider_tube_costs_less_and_ever_less(problem: Any, rng: Random) -> None:
     at_most(scaled(2.0, middle), total(narrow, widest))
 
 
-@law([*RANKED, *ONE_NORM])
+@law([*RANKED, *ONE_NORM_RANKED])
 def only_the_order_of_relevances_matters(problem: Any, rng: Random) -> None:
     y = problem.rows.y
     for risen in (y**3 - 7, 1e-9 * y, y + 1e6):
         equal(v(problem), v(rebuilt(problem, y=risen)))
 
 
-@law([*RANKED, *ONE_NORM])
+@law([*RANKED, *ONE_NORM_RANKED])
 def queries_have_names_only(problem: Any, rng: Random) -> None:
     names = rng.permutation([-4, 7, 100, 3, 10**12])
     weights = {int(names[q]): w for q, w in query_weights(problem).items()}
@@ -436,7 +451,7 @@ def a_ranking_is_the_classification_of_its_differences_without_a_bias(problem: A
         equal(v(problem), v(classification(X, y, problem.C, None, problem.loss, False, problem.unit_weights)), ROUNDING)
 
 
-@law(["svm.hard", "svm.nobias_hard", "svr.hard", "rank.hard"])
+@law(HARD)
 def the_soft_margin_rises_to_the_hard_one(problem: Any, rng: Random) -> None:
     """Below it at any cost, and with the hinge equal to it from its largest multiplier on."""
     hard, (solution, *_) = v(problem), solutions(problem)

@@ -34,11 +34,11 @@ from equimargin.formulations import (
     rbf,
     sigmoid,
 )
-from equimargin.formulations.family import FAMILIES as FAMILIES_BROUGHT
+from equimargin.formulations.family import FAMILIES
 from equimargin.own import Family
 from equimargin.solvers import SOLVERS, Limits, Refusal, Requirements, Solution, Status, exact_optimum, solve, solver
 from equimargin.solvers.solution import finished
-from equimargin.testing import FAMILIES, check_solver, margin_problems, sample_problem
+from equimargin.testing import CANONICAL, check_solver, margin_problems, sample_problem
 from places import HANG, ROOT, example
 
 LINE = np.array([[0.0], [1.0], [3.0]])
@@ -47,7 +47,7 @@ LINE = np.array([[0.0], [1.0], [3.0]])
 @st.composite
 def any_problems(draw: st.DrawFn) -> Problem:
     """Of every family and a few more: hard margins without a bias, penalised biases, kernels that are not positive semidefinite."""
-    problem = draw(margin_problems(draw(st.sampled_from(list(FAMILIES))), max_points=5))
+    problem = draw(margin_problems(draw(st.sampled_from(list(CANONICAL))), max_points=5))
     changes: dict[str, Any] = {}
     if isinstance(problem, MarginProblem):
         if problem.bias and draw(st.booleans()):
@@ -103,7 +103,7 @@ def test_refusals_speak_of_the_solvers_of_a_problems_family_alone() -> None:
         with pytest.raises(ValueError, match=r"\bnewton\b") as refused:
             solve(too_large(500), name)
         assert not [other for other in others if re.search(rf"(?<![\w.]){re.escape(other)}\b", str(refused.value))]
-    lasso: Any = FAMILIES_BROUGHT["lasso"]({"X": LINE, "y": LINE[:, 0], "penalty": 1.0})
+    lasso: Any = FAMILIES["lasso"]({"X": LINE, "y": LINE[:, 0], "penalty": 1.0})
     with pytest.raises(ValueError, match=r"unknown solver 'libsvm'.*; those for lasso: auto, lasso.coordinate_descent$"):
         solve(lasso, "libsvm")
 
@@ -363,7 +363,7 @@ def test_a_family_that_is_entered_again_forgets_its_solvers() -> None:
             solver(name, family)(lambda data: {"x": data})
             assert name in SOLVERS
     finally:
-        FAMILIES_BROUGHT.forget(id)
+        FAMILIES.forget(id)
         REGISTRY.forget(f"{id}.primal")
         SOLVERS.forget(name)
 

@@ -12,9 +12,9 @@ from equimargin.formulations.bounds.intervals import interval
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.solvers import SOLVERS, Trace, solve
 from equimargin.solvers.solution import relative_gap
-from equimargin.testing import FAMILIES, sample_problem
+from equimargin.testing import CANONICAL, sample_problem
 
-PROBLEMS = {family: sample_problem(family, rbf(0.4), 1) for family in FAMILIES}
+PROBLEMS = {family: sample_problem(family, rbf(0.4), 1) for family in CANONICAL}
 CASES = [(family, name) for family, problem in PROBLEMS.items() for name in SOLVERS if SOLVERS[name].refusal(problem) is None]
 
 

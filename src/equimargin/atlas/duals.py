@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,14 +20,20 @@ from equimargin.formulations import (
     ranking_vector_machine,
     regression,
 )
-from equimargin.formulations.kernels.kernel import linear
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.family import FAMILIES
 from equimargin.proofs.dualize import DUAL_OF, canonical, lagrangian_dual, reductions, same_dual
 
 POINTS = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
 """Three points of two features."""
-LABELS, TARGETS, SCORES = np.array([-1.0, -1.0, 1.0]), np.array([0.0, 1.0, 3.0]), np.array([0.0, 0.0, 1.0])
-"""Their classes, their targets, and their relevances."""
+DATA: Mapping[object, dict[str, Any]] = {
+    classification: {"y": [-1.0, -1.0, 1.0]},
+    one_norm_classification: {"y": [-1.0, -1.0, 1.0]},
+    regression: {"y": [0.0, 1.0, 3.0], "epsilon": 0.5},
+    ranking: {"y": [0.0, 0.0, 1.0]},
+    one_norm_ranking: {"y": [0.0, 0.0, 1.0]},
+    ranking_vector_machine: {"y": [0.0, 0.0, 1.0]},
+}
+"""What else the constructors of problems are given: classes, targets or relevances."""
 
 
 class Step(NamedTuple):
@@ -57,18 +64,9 @@ class Derivation(NamedTuple):
 
 def instance(family: str) -> Problem:
     """A problem of a family that has a declared dual, small enough to be written out."""
-    hard, squared = family.endswith("hard"), family.endswith("l2")
-    C, bias = np.inf if hard else 1.0, "nobias" not in family
-    loss: Loss = "squared_hinge" if squared else "hinge"
-    if family in ("svm.onenorm", "svm.nobias_onenorm"):
-        return one_norm_classification(POINTS, LABELS, C, linear(), bias)
-    if family.startswith("svm"):
-        return classification(POINTS, LABELS, C, linear(), loss, bias)
-    if family.startswith("svr"):
-        return regression(POINTS, TARGETS, C, 0.5, linear(), loss)
-    if family == "rvm":
-        return ranking_vector_machine(POINTS, SCORES, None, C, linear())
-    return one_norm_ranking(POINTS, SCORES, None, C, linear()) if "onenorm" in family else ranking(POINTS, SCORES, None, C, linear(), loss)
+    posed = FAMILIES[family]
+    problem: Problem = posed({"X": POINTS} | DATA[posed.constructor])
+    return problem
 
 
 def derivation(primal: str) -> Derivation:

@@ -232,12 +232,12 @@ def _drawn(seed: int, patterns: list[str] | None, examples: int) -> Iterator[Any
     """
     from equimargin.own.data import chosen_families, names_of_families
     from equimargin.own.instances import drawn
-    from equimargin.testing import FAMILIES, drawn_problem
+    from equimargin.testing import CANONICAL, drawn_problem
 
-    ids = [id for id in FAMILIES if patterns and _fits(id, patterns)]
+    ids = [id for id in CANONICAL if patterns and _fits(id, patterns)]
     brought_ones = chosen_families(patterns or [])
     if not (ids or brought_ones):
-        known = f"{', '.join(FAMILIES)}, {names_of_families()}"
+        known = f"{', '.join(CANONICAL)}, {names_of_families()}"
         raise ValueError(f"a seed draws instances of a family: name one of {known} (--family ID)")
     for number in range(examples):
         yield from (drawn_problem(id, seed, number) for id in ids)

@@ -19,13 +19,13 @@ from typer.testing import CliRunner
 from equimargin import compare
 from equimargin.cli.app import app
 from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, classification, polynomial, ranking_from_pairs, rbf, regression
-from equimargin.formulations.family import FAMILIES as OWN
+from equimargin.formulations.family import FAMILIES
 from equimargin.own.plugins import LOADED, load
 from equimargin.sameness.reproduction import Code
 from equimargin.shrink import Asked, Finding, Instance, Shrunk, findings, reduced, shrink
 from equimargin.shrink.finding import DISAGREES, RAISES, SLOW
 from equimargin.solvers import SOLVERS
-from equimargin.testing import FAMILIES, drawn_problem, sample_problem
+from equimargin.testing import CANONICAL, drawn_problem, sample_problem
 from places import HANG
 
 RUN = CliRunner()
@@ -85,7 +85,7 @@ def plugin(tmp_path: Path) -> Iterator[Path]:
         del SOLVERS[name]
     for id in [id for id in REGISTRY if id.startswith("shrink_nearest")]:
         del REGISTRY[id]
-    OWN.forget("shrink_nearest")
+    FAMILIES.forget("shrink_nearest")
     LOADED.pop(file.stem)
     del sys.modules[file.stem]
     sys.path.remove(str(tmp_path))
@@ -115,7 +115,7 @@ def larger_than(number: float) -> Any:
 
 
 @pytest.mark.parametrize("number", range(8))
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CANONICAL)
 def test_an_instance_makes_its_problem_again(family: str, number: int) -> None:
     problem = drawn_problem(family, 5, number)
     instance = Instance.of(problem)
@@ -307,10 +307,10 @@ def test_nothing_that_a_file_names_is_imported(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.slow
 def test_the_python_of_a_shipped_family_runs(tmp_path: Path) -> None:
 
-    id = next(id for id, family in OWN.items() if family.module == "equimargin.formulations.field.lasso")
+    id = next(id for id, family in FAMILIES.items() if family.module == "equimargin.formulations.field.lasso")
     from equimargin.own.instances import drawn
 
-    instance = Instance.of(OWN[id](drawn(OWN[id], 0)))
+    instance = Instance.of(FAMILIES[id](drawn(FAMILIES[id], 0)))
     again = Instance.from_text(instance.text)
     assert again.text == instance.text
     lines = Shrunk("said", Asked(solvers=("CLARABEL",)), again).python

@@ -44,7 +44,7 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers import Status, solve
 from equimargin.testing import (
-    FAMILIES,
+    CANONICAL,
     ONE_NORM,
     classification_data,
     costs,
@@ -75,7 +75,7 @@ from oracles.rationals import (
     transposed,
 )
 
-MARGIN_FAMILIES = [family for family in FAMILIES if family not in ONE_NORM]
+MARGIN_FAMILIES = [family for family in CANONICAL if family not in ONE_NORM]
 SOFT_FAMILIES = [family for family in MARGIN_FAMILIES if not family.endswith("hard")]
 
 
@@ -144,7 +144,7 @@ def test_no_lower_bound_exceeds_an_exact_primal_value(case: Any) -> None:
     assert proven.lower <= proven.upper
 
 
-@given(problems_and_points(tuple(FAMILIES)))
+@given(problems_and_points(tuple(CANONICAL)))
 def test_an_interval_is_never_empty(case: Any) -> None:
     """Not even between two points of different origin, in no family."""
     problem, alpha, beta, b = case

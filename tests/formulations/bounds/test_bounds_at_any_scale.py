@@ -46,7 +46,8 @@ from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.solvers import Status, exact_optimum, solve
 from equimargin.solvers.exact_limits import rational_kernel
-from equimargin.testing import FAMILIES, ONE_NORM, extreme_problems, extreme_scales
+from equimargin.testing import CANONICAL, ONE_NORM, extreme_problems, extreme_scales
+from families import OF_THE_CERTIFICATE, ONE_BIAS
 from narrow import as_a, present
 from oracles.rationals import (
     apply,
@@ -64,9 +65,7 @@ from oracles.rationals import (
 from places import ROOT
 
 SMALLEST = Fraction(5e-324)
-ONE_BIAS = sorted(family for family in FAMILIES if not family.startswith("ord"))
-"""The families whose exact optimum the exact solvers find."""
-MARGIN_FAMILIES = [family for family in FAMILIES if family not in ONE_NORM]
+MARGIN_FAMILIES = [family for family in CANONICAL if family not in ONE_NORM]
 
 
 def within(problem: Problem, point: CanonicalPoint, optimum: Fraction | None) -> Interval:
@@ -128,7 +127,7 @@ def without_some(problem: Problem, point: CanonicalPoint) -> list[CanonicalPoint
 # Optima.
 
 
-@pytest.mark.parametrize("family", [family for family in ONE_BIAS if "delta" not in FAMILIES[family]])
+@pytest.mark.parametrize("family", sorted(OF_THE_CERTIFICATE))
 @given(st.data())
 def test_an_interval_holds_the_exact_optimum_at_any_scale(family: str, data: st.DataObject) -> None:
     """Of any point, of a point whose b is the best one, of multipliers alone, and of the optimum itself as it is rounded."""
@@ -267,7 +266,7 @@ def nested(problem: Problem, point: CanonicalPoint) -> tuple[Interval, Interval]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", ONE_BIAS)
+@pytest.mark.parametrize("family", sorted(ONE_BIAS))
 @given(st.data())
 def test_the_inner_interval_is_never_closer_than_the_proven_one(family: str, data: st.DataObject) -> None:
     """Of any point, of multipliers alone, and where some rows are hard and some are not."""

@@ -37,7 +37,8 @@ from equimargin.proofs import certificate, certify, checker
 from equimargin.proofs.certificate import certificate_at, certificate_of_ray, state
 from equimargin.solvers import exact_optimum, solve
 from equimargin.solvers.ray import Ray
-from equimargin.testing import FAMILIES, margin_problems, sample_problem
+from equimargin.testing import margin_problems, sample_problem
+from families import OF_THE_CERTIFICATE
 from narrow import as_a
 
 XOR = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
@@ -53,12 +54,8 @@ def check(document: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]
     return lower, upper
 
 
-CERTIFIED = [family for family in FAMILIES if not family.startswith("ord") and "delta" not in FAMILIES[family]]
-"""The families of schema 1, which knows the hinge and the squared hinge, and one bias."""
-
-
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
-@pytest.mark.parametrize("family", [family for family in CERTIFIED if family != "rank.hard"])
+@pytest.mark.parametrize("family", [family for family in OF_THE_CERTIFICATE if family != "rank.hard"])
 def test_what_a_solution_proves_is_accepted(family: str, kernel: Kernel) -> None:
     problem = sample_problem(family, kernel)
     solution = solve(problem, tol=1e-9)
@@ -74,7 +71,7 @@ def exact_problems() -> dict[str, Problem]:
     line = np.array([[0.0], [1.0], [3.0], [4.0]])
     problems: dict[str, Problem] = {
         family: sample_problem(family, linear(), seed=1, n=8)
-        for family in CERTIFIED
+        for family in OF_THE_CERTIFICATE
         if family.split(".")[-1] not in ("hard", "nobias_hard")
     }
     return problems | {
@@ -360,7 +357,7 @@ def test_a_certificate_states_the_function_that_intervals_judge(y: list[int]) ->
 @given(st.data())
 def test_float64_bounds_contain_what_exact_arithmetic_proves(data: st.DataObject) -> None:
     """`interval` and the checker share nothing: the rounding bounds of one must cover the exact values of the other."""
-    family = data.draw(st.sampled_from([family for family in CERTIFIED if family.split(".")[-1] not in ("hard", "nobias_hard")]))
+    family = data.draw(st.sampled_from([family for family in OF_THE_CERTIFICATE if family.split(".")[-1] not in ("hard", "nobias_hard")]))
     problem = data.draw(margin_problems(family))
     assume(not isinstance(problem, MarginProblem) or problem.weights is None or np.isfinite(problem.weights).all())
     solution = solve(problem, tol=1e-7, max_iter=2000)
