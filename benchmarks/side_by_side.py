@@ -39,7 +39,7 @@ from trust.runs import Package, packages
 from trust.worker import printed
 
 from equimargin.formulations import MarginProblem, classification, precomputed, rbf
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.solvers import solve
 
 Array = Any
@@ -121,7 +121,7 @@ def rows() -> Iterator[Row]:
 def stated(row: Row, X: Any, y: Array) -> MarginProblem:
     """The problem of a row."""
     kernel, loss = row.problem.split()
-    chosen: Loss = "hinge" if loss == "hinge" else "squared_hinge"
+    chosen: LossName = "hinge" if loss == "hinge" else "squared_hinge"
     return classification(X, y, row.C, rbf(1 / X.shape[1]) if kernel == "rbf" else None, chosen, bias=kernel == "rbf")
 
 

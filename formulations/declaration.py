@@ -50,9 +50,9 @@ class Declaration:
     """The variables of the equation, by name."""
     parameters: dict[str, Any]
     """The parameters of the equation, by name; no variable has the same name."""
-    recover: Callable[[Declaration], CanonicalPoint]
+    to_canonical: Callable[[Declaration], CanonicalPoint]
     """The canonical point of the variables' present values."""
-    express: Callable[[Any], dict[str, Any]]
+    from_canonical: Callable[[Any], dict[str, Any]]
     """Values of the variables, by name, at a canonical point that `bounds/complete.py` has completed."""
     printed: Callable[[Mapping[str, Any]], Printed]
     """The printed formula, with the canonical problem's data, at values of the variables and parameters by name."""
@@ -144,9 +144,9 @@ class Declaration:
     @property
     def point(self) -> CanonicalPoint:
         """The canonical point of the variables' present values."""
-        return self.recover(self)
+        return self.to_canonical(self)
 
     def assign(self, completed: Any) -> None:
         """Give the variables their values at a canonical point that `bounds/complete.py` has completed for the present problem."""
-        for name, value in self.express(completed).items():
+        for name, value in self.from_canonical(completed).items():
             self.variables[name].value = value

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arguments import choice
-from equimargin.formulations.problem.choices import LOSSES, Loss
+from equimargin.formulations.problem.choices import LOSSES, LossName
 from equimargin.formulations.problem.labels import Index, numbers, queries, relevances
 
 
@@ -64,7 +64,7 @@ def reduced_preferences(y: ArrayLike, qid: ArrayLike | None = None, maximum: Arr
     return edges[np.lexsort((edges[:, 1], edges[:, 0]))]
 
 
-def reduction_factor(y: ArrayLike, qid: ArrayLike | None = None, loss: Loss = "hinge") -> int:
+def reduction_factor(y: ArrayLike, qid: ArrayLike | None = None, loss: LossName = "hinge") -> int:
     """kappa such that L_full(f) <= kappa L_reduced(f) for the losses of all pairs and of the reduced ones at every f.
 
     The optimum over all pairs at cost C is therefore at most the optimum over the reduced pairs at cost kappa C. If the reduced loss is 0,

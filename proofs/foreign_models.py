@@ -35,12 +35,12 @@ from equimargin.formulations.kernels.kernel import Kernel, Precomputed, linear, 
 from equimargin.formulations.numeric.archive import Archive
 from equimargin.formulations.numeric.arguments import said
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 
 Task = Literal["classification", "regression"]
-LOSS_OF_LINEAR_SVC: Mapping[str, Loss] = {"hinge": "hinge", "squared_hinge": "squared_hinge"}
+LOSS_OF_LINEAR_SVC: Mapping[str, LossName] = {"hinge": "hinge", "squared_hinge": "squared_hinge"}
 """The loss by the name that scikit-learn's LinearSVC gives it."""
-LOSS_OF_LIBLINEAR: Mapping[str, Loss] = {
+LOSS_OF_LIBLINEAR: Mapping[str, LossName] = {
     "L2R_L2LOSS_SVC": "squared_hinge",
     "L2R_L2LOSS_SVC_DUAL": "squared_hinge",
     "L2R_L1LOSS_SVC_DUAL": "hinge",
@@ -74,7 +74,7 @@ class ClaimedProblem:
 
     task: Task
     kernel: Kernel
-    loss: Loss
+    loss: LossName
     C: float | None = None
     epsilon: float | None = None
     class_weight: tuple[float, float] = (1.0, 1.0)

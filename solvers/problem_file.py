@@ -23,7 +23,7 @@ from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.formulations.numeric.archive import Archive
 from equimargin.formulations.numeric.arguments import said
 from equimargin.formulations.numeric.arrays import is_sparse
-from equimargin.formulations.problem.choices import CLASSIFICATION_LOSSES, Loss
+from equimargin.formulations.problem.choices import CLASSIFICATION_LOSSES, LossName
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.base import Rows
@@ -182,7 +182,9 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
     return OneNormProblem(X, kernel, rows, float(C), over, bias, shift=shift, feature_names=columns)
 
 
-def _of_margin(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], rows: Rows) -> tuple[Loss, bool, NDArray[np.float64] | None]:
+def _of_margin(
+    words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], rows: Rows
+) -> tuple[LossName, bool, NDArray[np.float64] | None]:
     """The loss, whether there is a bias, and the weights of a margin problem."""
     weights = _numbers(arrays, "weights") if "weights" in arrays else None
     if weights is not None and not (weights.shape == (rows.groups,) and (weights >= 0).all()):

@@ -29,7 +29,7 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 from equimargin.formulations import MarginProblem, classification
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.solvers import Solution, solve
 
 OUT = Path(__file__).resolve().parents[2] / "build" / "linear.json"
@@ -46,7 +46,7 @@ class Row:
 
     n: int
     d: int
-    loss: Loss
+    loss: LossName
     C: float
     must: float
     thin: bool = False

@@ -49,7 +49,7 @@ from equimargin.data import load
 from equimargin.formulations import MarginProblem, Point, declare, ranking, rbf
 from equimargin.formulations.formulation import REGISTRY
 from equimargin.formulations.kernels.gram import Gram
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.refusal import Refusal
 from equimargin.solvers import SOLVERS, Solution, solve, solve_declaration
@@ -108,7 +108,7 @@ class Row:
 
     name: str
     data: Callable[[], Data]
-    loss: Loss
+    loss: LossName
     C: float
     targets: tuple[Target, ...]
     peers: tuple[str, ...] = ()

@@ -7,10 +7,10 @@ from typing import Literal
 
 TASKS = ("classification", "regression", "ranking")
 """The names of the tasks."""
-Loss = Literal["hinge", "squared_hinge", "huberised_hinge"]
-LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
+LossName = Literal["hinge", "squared_hinge", "huberised_hinge"]
+LOSSES: tuple[LossName, ...] = ("hinge", "squared_hinge")
 """The names of the losses that every task has."""
-CLASSIFICATION_LOSSES: tuple[Loss, ...] = (*LOSSES, "huberised_hinge")
+CLASSIFICATION_LOSSES: tuple[LossName, ...] = (*LOSSES, "huberised_hinge")
 """The names of the losses of a classification."""
 Bias = bool | Literal["free", "none", "penalized"]
 BIASES: Mapping[str, bool] = {"free": True, "none": False}

@@ -19,7 +19,7 @@ from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed, linear
 from equimargin.formulations.numeric.arguments import array, choice, cost, count, did_you_mean, factors, finite_cost, number, reals, shown
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, dense, is_sparse
-from equimargin.formulations.problem.choices import BIASES, CLASSIFICATION_LOSSES, LOSSES, TASKS, Bias, Loss
+from equimargin.formulations.problem.choices import BIASES, CLASSIFICATION_LOSSES, LOSSES, TASKS, Bias, LossName
 from equimargin.formulations.problem.labels import numbers, queries, relevances
 from equimargin.formulations.problem.limits import kernel_within_float64, largest_entry, within_float64
 from equimargin.formulations.problem.margin import MarginProblem
@@ -38,7 +38,7 @@ def classification(
     y: ArrayLike,
     C: float = 1.0,
     kernel: Kernel | None = None,
-    loss: Loss = "hinge",
+    loss: LossName = "hinge",
     bias: Bias = True,
     sample_weight: ArrayLike | None = None,
     delta: float | None = None,
@@ -89,7 +89,7 @@ def regression(
     C: float = 1.0,
     epsilon: float = 0.1,
     kernel: Kernel | None = None,
-    loss: Loss = "hinge",
+    loss: LossName = "hinge",
     sample_weight: ArrayLike | None = None,
 ) -> MarginProblem:
     """Epsilon-insensitive regression, min 1/2 |f|^2 + C sum_i weight_i loss(|y_i - f(x_i) - b| - epsilon).
@@ -124,7 +124,7 @@ def ranking(
     qid: ArrayLike | None = None,
     C: float = 1.0,
     kernel: Kernel | None = None,
-    loss: Loss = "hinge",
+    loss: LossName = "hinge",
     per_query: Literal["sum", "mean"] = "sum",
     query_weight: Mapping[Any, float] | None = None,
 ) -> MarginProblem:
@@ -157,7 +157,7 @@ def ranking_from_pairs(
     pairs: ArrayLike,
     C: float = 1.0,
     kernel: Kernel | None = None,
-    loss: Loss = "hinge",
+    loss: LossName = "hinge",
     pair_weight: ArrayLike | None = None,
 ) -> MarginProblem:
     """RankSVM over given preferences, min 1/2 |f|^2 + C sum_r weight_r loss(1 - f(x_i(r)) + f(x_j(r))).
@@ -201,7 +201,7 @@ def ordinal(
     y: ArrayLike,
     C: float = 1.0,
     kernel: Kernel | None = None,
-    loss: Loss = "hinge",
+    loss: LossName = "hinge",
     sample_weight: ArrayLike | None = None,
     levels: int | None = None,
 ) -> MarginProblem:
@@ -261,7 +261,7 @@ def problem_of(
     y: ArrayLike,
     C: float = 1.0,
     kernel: Kernel | None = None,
-    loss: Loss = "hinge",
+    loss: LossName = "hinge",
     epsilon: float = 0.1,
     qid: ArrayLike | None = None,
     **weights: Any,
@@ -292,7 +292,7 @@ def problems_of(
     y: ArrayLike,
     C: float = 1.0,
     kernel: Kernel | None = None,
-    losses: Sequence[Loss] = LOSSES,
+    losses: Sequence[LossName] = LOSSES,
     epsilon: float = 0.1,
     qid: ArrayLike | None = None,
     **weights: Any,

@@ -7,7 +7,7 @@ import numpy as np
 from equimargin.formulations.kernels.features import explicit
 from equimargin.formulations.kernels.kernel import Kernel, squared_norms
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.refusal import Refusal, too_large
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.listed import Tube
@@ -83,7 +83,7 @@ def kernel_within_float64(X: Features, kernel: Kernel, largest: float) -> None:
         raise ValueError(f"X is too large for float64 at row {row}: {what} above {LARGEST_KERNEL:.1e}; divide X by a constant")
 
 
-def within_float64(rows: Rows, C: float, loss: Loss = "hinge", weights: Array | None = None) -> None:
+def within_float64(rows: Rows, C: float, loss: LossName = "hinge", weights: Array | None = None) -> None:
     """Refuse numbers that float64 cannot hold; the features are looked at by `kernel_within_float64`.
 
     Raises

@@ -23,15 +23,14 @@ from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.base import CanonicalProblem, fitting, of_another_kind
 from equimargin.formulations.problem.bias import bounded_smooth_bias, finite_interval, hinge_bias, squared_hinge_bias
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.limits import too_large_in_features, within_float64
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, Point
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.base import Multipliers, ridge
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
-from equimargin.formulations.rows.loss import LOSS_OF_NAME, huberised_hinge
-from equimargin.formulations.rows.loss import Loss as LossFunction
+from equimargin.formulations.rows.loss import LOSS_OF_NAME, Loss, huberised_hinge
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 SPAN_TOLERANCE = 1e-12
@@ -64,7 +63,7 @@ class MarginProblem(CanonicalProblem):
 
     kind = "quadratic"
 
-    loss: Loss = "hinge"
+    loss: LossName = "hinge"
     bias: bool = True
     weights: Array | None = None
     delta: float | None = None
@@ -81,7 +80,7 @@ class MarginProblem(CanonicalProblem):
                 raise ValueError("the huberised hinge has no hard rows: C and all weights must be finite")
 
     @cached_property
-    def phi(self) -> LossFunction:
+    def phi(self) -> Loss:
         """The loss, with all that follows from it."""
         return LOSS_OF_NAME[self.loss] if self.delta is None else huberised_hinge(self.delta)
 

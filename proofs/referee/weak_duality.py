@@ -124,7 +124,7 @@ def _sizes(problem: Problem, answer: Answer, raw: Raw, reading: Reading, complet
     own = (completed if declared is problem else complete(declared, reading.point)).of_multipliers
     if own is None:
         return None
-    sizes, values = np.abs(raw.x), {**reading.values, **answer.declaration.express(own)}
+    sizes, values = np.abs(raw.x), {**reading.values, **answer.declaration.from_canonical(own)}
     for name, columns in raw.columns.items():
         sizes[columns] = np.maximum(sizes[columns], np.abs(np.ravel(values[name], order="F")))
     return sizes

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from equimargin.formulations.kernels.kernel import Kernel
 from equimargin.formulations.numeric.arguments import choice
-from equimargin.formulations.problem.choices import LOSSES, Bias, Loss
+from equimargin.formulations.problem.choices import LOSSES, Bias, LossName
 from equimargin.formulations.problem.construct import classification
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Signed
@@ -24,7 +24,7 @@ def one_vs_one(
     y: ArrayLike,
     C: float = 1.0,
     kernel: Kernel | None = None,
-    loss: Loss = "hinge",
+    loss: LossName = "hinge",
     sample_weight: ArrayLike | None = None,
     solver: str = "auto",
     bias: Bias = True,

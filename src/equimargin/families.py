@@ -15,7 +15,7 @@ from equimargin.formulations.documents.ordered_thresholds import explicit
 from equimargin.formulations.numeric.arguments import array
 from equimargin.formulations.numeric.arrays import is_sparse
 from equimargin.formulations.problem.base import AnyProblem
-from equimargin.formulations.problem.choices import LOSSES, Loss
+from equimargin.formulations.problem.choices import LOSSES, LossName
 from equimargin.formulations.problem.construct import problems_of, ranking_from_pairs
 
 
@@ -121,7 +121,7 @@ def problems_of_levels(
     y: NDArray[np.int64],
     C: float = 1.0,
     kernel: Kernel | None = None,
-    losses: Sequence[Loss] = LOSSES,
+    losses: Sequence[LossName] = LOSSES,
     weights: NDArray[np.float64] | None = None,
 ) -> list[AnyProblem]:
     """Return the problems of ordinal regression at points with levels.

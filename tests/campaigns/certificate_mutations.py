@@ -40,7 +40,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.family import FAMILIES, program_families
 from equimargin.formulations.kernels.kernel import Intercept
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.own.instances import drawn
 from equimargin.proofs import certificate, checker, program_certificate
@@ -157,7 +157,7 @@ def restated(stated: dict[str, Any]) -> Problem:
     X, y, C = _features(stated), stated["labels"], float(stated["C"])
     weights = None if stated["weights"] is None else np.array([float(w) for w in stated["weights"]])
     task, _, kind = stated["family"].partition(".")
-    loss: Loss = "squared_hinge" if kind.endswith("l2") else "hinge"
+    loss: LossName = "squared_hinge" if kind.endswith("l2") else "hinge"
     problem: Problem
     if task == "svm" and kind.endswith("onenorm"):
         problem = one_norm_classification(X, y, C, kernel, "nobias" not in kind)
@@ -290,7 +290,7 @@ def instances(source: str) -> Iterator[Problem]:
     """Every family on some data, with two kernels."""
     data = load(source)
     data = data.scaled() if data.task == "classification" else data
-    losses: tuple[Loss, ...] = ("hinge", "squared_hinge")
+    losses: tuple[LossName, ...] = ("hinge", "squared_hinge")
     for kernel in (linear(), rbf(1 / data.X.shape[1])):
         for loss in losses:
             if data.task == "classification":

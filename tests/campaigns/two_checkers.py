@@ -44,7 +44,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.kernels.kernel import Intercept
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.programs import program_from_arrays
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.own.instances import drawn
@@ -73,7 +73,7 @@ OTHER_VALUES: list[Any] = json.loads(
 
 UNCHANGED = "nothing"
 """What is changed of a certificate that the program has to accept: not to read it is a difference there."""
-LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
+LOSSES: tuple[LossName, ...] = ("hinge", "squared_hinge")
 
 
 def documents() -> list[tuple[str, dict[str, Any]]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from equimargin.formulations import Kernel, linear, ranking, rbf
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers
 from equimargin.solvers import solve
@@ -24,7 +24,7 @@ def ranked(size: int) -> dict[str, Any]:
 
 def test_what_is_said_of_duals_is_so() -> None:
     """Above a million pairs, and of a linear kernel by newton, an object; else an array in the order of the pairs' ends."""
-    cases: tuple[tuple[int, Kernel, str, Loss, bool], ...] = (
+    cases: tuple[tuple[int, Kernel, str, LossName, bool], ...] = (
         (8, linear(), "auto", "squared_hinge", False),
         (8, linear(), "newton", "squared_hinge", True),
         (8, rbf(1.0), "newton", "squared_hinge", False),

@@ -199,9 +199,9 @@ def test_no_warning_of_cvxpys_comes_out() -> None:
 
     def recover(answered: Declaration) -> CanonicalPoint:
         np.multiply(np.array([1e300]), 1e300)  # as a value of cvxpy's that is beyond float64
-        return declared.recover(answered)
+        return declared.to_canonical(answered)
 
-    answer = solve_declaration(replace(declared, recover=recover), "CLARABEL")
+    answer = solve_declaration(replace(declared, to_canonical=recover), "CLARABEL")
     assert answer.status is Status.OPTIMAL
 
 

@@ -26,7 +26,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.proofs.dualize import DUAL_OF, Program, canonical, differences, dualize, exact, homogeneous, reduced, same_dual
 from oracles.own_entries import PRINTED
 
@@ -61,7 +61,7 @@ def grid(seed: int) -> tuple[np.ndarray, np.ndarray]:
 def problem_of(family: str, kernel: Kernel, C: float = 0.5, data: tuple[np.ndarray, np.ndarray] = (POINTS, SCORES)) -> Problem:
     """A problem on a grid, with numbers that every declaration computes with exactly."""
     points, scores = data
-    loss: Loss = "squared_hinge" if family.endswith("l2") else "hinge"
+    loss: LossName = "squared_hinge" if family.endswith("l2") else "hinge"
     C, kind = (np.inf if family.endswith("hard") else C), family.partition(".")[0]
     X = points @ points.T if kernel.name == "precomputed" else points
     if kind == "svm" and family.endswith("onenorm"):

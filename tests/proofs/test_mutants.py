@@ -45,7 +45,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.kernels.kernel import RBF, Linear, Polynomial
 from equimargin.formulations.problem import CanonicalPoint
-from equimargin.formulations.problem.choices import Bias, Loss
+from equimargin.formulations.problem.choices import Bias, LossName
 from equimargin.formulations.registry import Registry
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
@@ -66,7 +66,7 @@ AT_LEAST, AT_LEAST_OF_A_SOLVER = 6, 5
 # cost; on these every mutant really has another optimum.
 
 
-def _classes(kernel: Kernel, seed: int, C: float = 0.4, loss: Loss = "hinge", bias: Bias = True, delta: float | None = None) -> Problem:
+def _classes(kernel: Kernel, seed: int, C: float = 0.4, loss: LossName = "hinge", bias: Bias = True, delta: float | None = None) -> Problem:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(24, 3))
     y = np.where(X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.7 * rng.normal(size=24) > 0.9, 1.0, -1.0)
@@ -87,7 +87,7 @@ def _classes_through_the_origin(kernel: Kernel, seed: int) -> Problem:
     return classification(X + np.outer(y, [0.2, 0.1, 0.0]), y, np.inf, kernel, bias=False)
 
 
-def _curve(kernel: Kernel, seed: int, loss: Loss = "hinge") -> Problem:
+def _curve(kernel: Kernel, seed: int, loss: LossName = "hinge") -> Problem:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(18, 2))
     y = 2 + X[:, 0] - 0.5 * X[:, 1] ** 2 + 0.5 * rng.normal(size=18)
@@ -108,7 +108,7 @@ def _levels(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, np.digitize(score, [0.0, 0.8]).astype(float), np.repeat([1, 2], 8)
 
 
-def _order(kernel: Kernel, seed: int, loss: Loss = "hinge") -> Problem:
+def _order(kernel: Kernel, seed: int, loss: LossName = "hinge") -> Problem:
     X, y, qid = _levels(seed)
     return ranking(X, y, qid, 0.3, kernel, loss)
 
@@ -139,7 +139,7 @@ def _sparse_classes_with_outliers(kernel: Kernel, seed: int) -> Problem:
     return one_norm_classification(*classes_with_outliers(seed=seed), 10.0, kernel)
 
 
-def _classes_some_hard(kernel: Kernel, seed: int, loss: Loss = "hinge") -> Problem:
+def _classes_some_hard(kernel: Kernel, seed: int, loss: LossName = "hinge") -> Problem:
     problem = as_a(MarginProblem, _classes_through_the_origin(kernel, seed))
     y = problem.rows.s.copy()
     y[10:13] = -y[10:13]
@@ -147,19 +147,19 @@ def _classes_some_hard(kernel: Kernel, seed: int, loss: Loss = "hinge") -> Probl
     return replace(problem, rows=Signed(y), C=0.4, weights=weights, loss=loss)
 
 
-def _order_one_query_hard(kernel: Kernel, seed: int, loss: Loss = "hinge") -> Problem:
+def _order_one_query_hard(kernel: Kernel, seed: int, loss: LossName = "hinge") -> Problem:
     problem = as_a(MarginProblem, _rankable_order(kernel, seed))
     y = problem.rows.y.copy()
     y[8:] = y[:7:-1]
     return ranking(problem.X, y, np.repeat([1, 2], 8), 0.1, kernel, loss, query_weight={1: np.inf})
 
 
-def _cuts(kernel: Kernel, seed: int, C: float = 0.3, loss: Loss = "hinge") -> Problem:
+def _cuts(kernel: Kernel, seed: int, C: float = 0.3, loss: LossName = "hinge") -> Problem:
     X, y, _ = _levels(seed)
     return ordinal(X, y, C, kernel, loss)
 
 
-def _one_cut(kernel: Kernel, seed: int, C: float = 0.3, loss: Loss = "hinge") -> Problem:
+def _one_cut(kernel: Kernel, seed: int, C: float = 0.3, loss: LossName = "hinge") -> Problem:
     X, y, _ = _levels(seed)
     return ordinal(X, np.minimum(y, 1.0), C, kernel, loss)
 
@@ -172,7 +172,7 @@ def _apart(kernel: Kernel, seed: int) -> Problem:
     return ordinal(np.concatenate([X, 0.05 * np.sin(np.arange(X.size)).reshape(X.shape) - X]), np.concatenate([y, 2 - y]), np.inf, kernel)
 
 
-def _cuts_of_features(kernel: Kernel, seed: int, loss: Loss = "hinge") -> Problem:
+def _cuts_of_features(kernel: Kernel, seed: int, loss: LossName = "hinge") -> Problem:
     return _cuts(linear(), seed, 0.3 if kernel == linear() else 1.0, loss)
 
 
@@ -272,12 +272,12 @@ def parameter(name: str, change: Callable[[float], float]) -> Mutate:
 
 def read_as(change: Callable[[Any], CanonicalPoint]) -> Mutate:
     """The right problem, its point read wrongly."""
-    return lambda problem, id: replace(right := declare(id, problem), recover=lambda d: change(right.recover(d)))
+    return lambda problem, id: replace(right := declare(id, problem), to_canonical=lambda d: change(right.to_canonical(d)))
 
 
 def recovered(build: Callable[[Declaration], Point]) -> Mutate:
     """The right problem, another point made of its variables."""
-    return lambda problem, id: replace(declare(id, problem), recover=build)
+    return lambda problem, id: replace(declare(id, problem), to_canonical=build)
 
 
 def valued(change: Callable[[float], float]) -> Mutate:
@@ -295,7 +295,7 @@ def without_pairs(choose: Callable[[Any], Any]) -> Mutate:
         right = declare(id, replace(problem, rows=rows))
 
         def recover(d: Declaration) -> CanonicalPoint:
-            point = right.recover(d)
+            point = right.to_canonical(d)
             if point.multipliers is None:
                 return point
             alpha = np.zeros(problem.p)
@@ -303,10 +303,10 @@ def without_pairs(choose: Callable[[Any], Any]) -> Mutate:
             return point.with_multipliers(alpha)
 
         def express(completed: Any) -> dict[str, Any]:
-            values = declare(id, problem).express(completed)
+            values = declare(id, problem).from_canonical(completed)
             return {name: np.asarray(v)[kept] if np.shape(v) == (problem.p,) else v for name, v in values.items()}
 
-        return replace(right, declared=problem, recover=recover, express=express)
+        return replace(right, declared=problem, to_canonical=recover, from_canonical=express)
 
     return mutate
 
@@ -514,7 +514,7 @@ def rows_of(choose: Callable[[Any, Any], Any]) -> Mutate:
     def recover(d: Declaration) -> Point:
         return as_a(MarginProblem, d.canonical).point_of_w(d.variables["w"].value, -d.variables["b"].value)
 
-    return lambda problem, id: replace(constraint("margin", chosen)(problem, id), recover=recover)
+    return lambda problem, id: replace(constraint("margin", chosen)(problem, id), to_canonical=recover)
 
 
 def _differences(d: Declaration) -> Any:
@@ -555,7 +555,9 @@ def _not_empty(d: Declaration) -> np.ndarray:
 def largest_slack(problem: Problem, id: str) -> Declaration:
     """One slack for all pairs, which is the largest and not the sum."""
     d = constraint("subset", lambda d: _margins_of(d) >= 1 - d.variables["xi"])(problem, id)
-    return replace(d, recover=lambda d: as_a(MarginProblem, d.canonical).point_of_w(d.variables["w"].value, 0.0, d.multiplier("subset")))
+    return replace(
+        d, to_canonical=lambda d: as_a(MarginProblem, d.canonical).point_of_w(d.variables["w"].value, 0.0, d.multiplier("subset"))
+    )
 
 
 @dataclass(frozen=True)

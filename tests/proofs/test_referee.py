@@ -34,7 +34,7 @@ from equimargin.formulations import (
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.bounds.multipliers_from_f import dual_from
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, examine_solution, judge
 from equimargin.proofs.referee import Accuracy, Claim, PointProof, Run, Ways, own_residual, proves_ray, skipped, stable, ways
@@ -768,7 +768,7 @@ XOR = {"svm.hard": 1 / 4, "svm.soft": 1 / 4, "svm.nobias": 1 / 4, "svm.nobias_ha
 def xor(family: str = "svm.soft", kernel: Kernel | None = None) -> MarginProblem:
     X = [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]
     C = np.inf if family.endswith("hard") else 1.0
-    loss: Loss = "squared_hinge" if family.endswith("l2") else "hinge"
+    loss: LossName = "squared_hinge" if family.endswith("l2") else "hinge"
     return classification(X, [-1.0, 1.0, 1.0, -1.0], C, kernel or polynomial(2, 1.0, 1.0), loss, "nobias" not in family)
 
 

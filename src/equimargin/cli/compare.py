@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from equimargin.data import Data
     from equimargin.formulations import Kernel, Problem
     from equimargin.formulations.problem import AnyProblem
-    from equimargin.formulations.problem.choices import Loss
+    from equimargin.formulations.problem.choices import LossName
     from equimargin.report.comparison import Comparison
 
 
@@ -99,7 +99,7 @@ Other processes may then still be running; where its time was over they are not.
 """
 
 
-class LossName(StrEnum):
+class LossChoice(StrEnum):
     """What a unit of slack costs."""
 
     HINGE = "hinge"
@@ -118,7 +118,7 @@ SolverOption = Annotated[
     list[str] | None,
     typer.Option(metavar="PATTERN", help="Only these backends and solvers, * and ? allowed.", rich_help_panel=ANSWERS),
 ]
-LossOption = Annotated[LossName | None, named(LossName, "Loss of a slack: {}; by default both.", PROBLEM)]
+LossOption = Annotated[LossChoice | None, named(LossChoice, "Loss of a slack: {}; by default both.", PROBLEM)]
 DeltaOption = Annotated[
     float | None,
     typer.Option(metavar="DELTA", help="Half the width of the parabola of svm.huberised_hinge; by default 0.5.", rich_help_panel=PROBLEM),
@@ -298,7 +298,7 @@ def at_rows(rows: Data, kernel: Kernel, wanted: list[str] | None, variant: Varia
         If the options do not go with the data.
     """
     variant.check(rows)
-    loss = None if asked["loss"] is None else LossName(asked["loss"])
+    loss = None if asked["loss"] is None else LossChoice(asked["loss"])
     if rows.task == "ordinal":
         return _of_levels(rows, kernel, loss, wanted, asked)
     problems = _problems(rows, kernel, asked, loss, wanted, variant)
@@ -315,7 +315,7 @@ def _of_rows(rows: Data, kernel: Kernel, problems: list[Problem], variant: Varia
     return Posed(problems, said, data_record(rows, problems[0]), settings)
 
 
-def _of_levels(rows: Data, kernel: Kernel, loss: LossName | None, wanted: list[str] | None, asked: dict[str, Any]) -> Posed:
+def _of_levels(rows: Data, kernel: Kernel, loss: LossChoice | None, wanted: list[str] | None, asked: dict[str, Any]) -> Posed:
     """The problems of an ordinal regression at the rows of a file.
 
     Raises
@@ -327,7 +327,7 @@ def _of_levels(rows: Data, kernel: Kernel, loss: LossName | None, wanted: list[s
     from equimargin.families import problems_of_levels
     from equimargin.formulations.problem.choices import LOSSES
 
-    losses: tuple[Loss, ...] = LOSSES if loss is None else (loss.value,)
+    losses: tuple[LossName, ...] = LOSSES if loss is None else (loss.value,)
     problems = problems_of_levels(rows.X, rows.y.astype(int), asked["C"], kernel, losses, rows.weight)
     chosen = matching(wanted or ["*"], [problem.family for problem in problems], "family")
     read_as = rows.describe()
@@ -442,7 +442,7 @@ def _followed(stream: Iterator[Comparison], screen: Screen) -> Comparison:
 
 
 def _problems(
-    data: Data, kernel: Kernel, asked: dict[str, Any], loss: LossName | None, wanted: list[str] | None, variant: Variant
+    data: Data, kernel: Kernel, asked: dict[str, Any], loss: LossChoice | None, wanted: list[str] | None, variant: Variant
 ) -> list[Problem]:
     """The problems of all families of the data's task that have the variant, or of those of them that are wanted.
 
@@ -452,7 +452,7 @@ def _problems(
     from equimargin.formulations.problem.construct import problems_of
 
     C, epsilon, delta = asked["C"], asked["epsilon"], asked.get("delta")
-    losses: tuple[Loss, ...] = LOSSES if loss is None else (loss.value,)
+    losses: tuple[LossName, ...] = LOSSES if loss is None else (loss.value,)
     problems: list[Problem]
     if data.pairs is not None or variant.bias is BiasName.PENALIZED:
         each_loss = LOSSES[:1] if float("inf") == C else losses

@@ -19,7 +19,7 @@ from equimargin.cli.names import flag, meant, named
 if TYPE_CHECKING:
     from equimargin.data import Data, HowToRead
     from equimargin.formulations import Kernel, MarginProblem, Problem
-    from equimargin.formulations.problem.choices import Loss
+    from equimargin.formulations.problem.choices import LossName
 
 
 class Task(StrEnum):
@@ -417,7 +417,9 @@ class Variant:
         return "" if self.per_query is None else f", the {self.per_query.value} of the losses of a query's pairs"
 
 
-def margin_problem(data: Data, kernel: Kernel, C: float = 1.0, epsilon: float = 0.1, loss: Loss = "hinge", **variant: Any) -> MarginProblem:
+def margin_problem(
+    data: Data, kernel: Kernel, C: float = 1.0, epsilon: float = 0.1, loss: LossName = "hinge", **variant: Any
+) -> MarginProblem:
     """The margin problem of the data's task, or of its preferences, with the weights of its rows or queries.
 
     variant : what `Variant.arguments` returns.

@@ -19,7 +19,7 @@ from equimargin.estimators.base import MarginEstimator, row_weights
 from equimargin.formulations import Kernel
 from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.problem.choices import Bias, Loss
+from equimargin.formulations.problem.choices import Bias, LossName
 from equimargin.formulations.problem.labels import Index
 from equimargin.solvers import Solution, one_vs_one
 from equimargin.solvers.probability.coupling import wlw
@@ -140,7 +140,7 @@ class MarginClassifier(Classifier):
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
-        loss: Loss = "hinge",
+        loss: LossName = "hinge",
         bias: Bias = True,
         class_weight: Any = None,
         probability: bool = False,

@@ -15,7 +15,7 @@ from equimargin.estimators.base import MarginEstimator, row_weights
 from equimargin.formulations import Kernel, ordinal
 from equimargin.formulations.numeric.arguments import number, shown
 from equimargin.formulations.numeric.arrays import Array, Features
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.labels import Index
 from equimargin.solvers import Solution, solve
 
@@ -57,7 +57,7 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
-        loss: Loss = "squared_hinge",
+        loss: LossName = "squared_hinge",
         warm_start: bool = False,
         solver: str = "auto",
         tol: float = 1e-8,

@@ -14,7 +14,7 @@ from equimargin.estimators.queries import COLUMN, query_of_rows, split_column, w
 from equimargin.formulations import Kernel, one_norm_ranking, ranking, ranking_from_pairs, ranking_vector_machine
 from equimargin.formulations.numeric.arguments import choice, shown
 from equimargin.formulations.numeric.arrays import Array, Features
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.labels import Index, relevances
 from equimargin.metrics import pairwise_accuracy
 
@@ -121,7 +121,7 @@ class MarginRanker(Ranker):
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
-        loss: Loss = "hinge",
+        loss: LossName = "hinge",
         per_query: Literal["sum", "mean"] = "sum",
         solver: str = "auto",
         tol: float = 1e-8,

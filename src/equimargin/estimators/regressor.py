@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from equimargin.estimators.base import MarginEstimator, row_weights
 from equimargin.formulations import Kernel, regression
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 
 
 class Regressor(RegressorMixin, MarginEstimator):
@@ -56,7 +56,7 @@ class MarginRegressor(Regressor):
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
-        loss: Loss = "hinge",
+        loss: LossName = "hinge",
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int | None = None,

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from equimargin.formulations import Kernel
 from equimargin.formulations.numeric.arguments import number
 from equimargin.formulations.numeric.arrays import Array, is_sparse
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.labels import numbers
 from equimargin.selection.grids import Folds, Job, Task, check_options, checked_kernels, folds_of, queries_of_folds
 from equimargin.selection.rank_metrics import RankMetric
@@ -80,7 +80,7 @@ class CostGridOptions(TypedDict, total=False):
     random_state : of the folds.  n_jobs : processes, -1 for all cores.
     """
 
-    loss: Loss
+    loss: LossName
     epsilon: float
     tol: float
     time_limit: float | None

@@ -15,7 +15,7 @@ from equimargin.formulations import Kernel, MarginProblem, Problem, linear
 from equimargin.formulations.kernels.kernel import Precomputed
 from equimargin.formulations.numeric.arguments import did_you_mean, shown
 from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.construct import problem_of, problem_of_family
 from equimargin.formulations.problem.labels import numbers
 from equimargin.selection.along_path import (
@@ -296,7 +296,7 @@ class Job(NamedTuple):
     epsilon: float
     training: NDArray[np.intp]
     validation: NDArray[np.intp]
-    loss: Loss = "hinge"
+    loss: LossName = "hinge"
     family: str | None = None
 
     @property

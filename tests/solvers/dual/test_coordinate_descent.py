@@ -14,7 +14,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.svm import LinearSVC
 
 from equimargin.formulations.kernels.kernel import linear, polynomial, rbf, sigmoid
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.construct import classification, ranking, ranking_from_pairs
 from equimargin.solvers.dual import coordinate_descent
 from equimargin.solvers.dual.sweeps import Iterate, settled
@@ -24,7 +24,7 @@ from equimargin.solvers.solution import Status
 from optima import CANCER, LABELS, SCALED, reached
 from places import SHARED as DATA
 
-LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
+LOSSES: tuple[LossName, ...] = ("hinge", "squared_hinge")
 
 
 checked = partial(reached, "coordinate_descent")
@@ -41,12 +41,12 @@ def some_ranking(m: int, queries: int = 3, seed: int = 0) -> tuple[Any, Any, Any
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kernel", [linear(), rbf(1 / 30)])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-def test_no_bias_classification(C: float, kernel: Any, loss: Loss) -> None:
+def test_no_bias_classification(C: float, kernel: Any, loss: LossName) -> None:
     checked(classification(SCALED, LABELS, C, kernel, loss, bias=False), 1e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_no_bias_classification_is_liblinears(loss: Loss) -> None:
+def test_no_bias_classification_is_liblinears(loss: LossName) -> None:
     problem = classification(SCALED, LABELS, 0.1, loss=loss, bias=False)
     model = LinearSVC(C=0.1, loss=loss, dual=True, tol=1e-10, max_iter=100_000, fit_intercept=False, random_state=0).fit(SCALED, LABELS)
     w = model.coef_[0]
@@ -59,12 +59,12 @@ def test_no_bias_classification_is_liblinears(loss: Loss) -> None:
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.2)])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-def test_ranking(C: float, kernel: Any, loss: Loss) -> None:
+def test_ranking(C: float, kernel: Any, loss: LossName) -> None:
     checked(ranking(*some_ranking(80), C=C, kernel=kernel, loss=loss), 1e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_unscaled_features(loss: Loss) -> None:
+def test_unscaled_features(loss: LossName) -> None:
     """Single rows alone need tens of thousands of sweeps here."""
     checked(classification(CANCER.data, LABELS, 1.0, loss=loss, bias=False), time_limit=60)
 
@@ -84,7 +84,7 @@ def test_sparse_features_are_the_dense_ones() -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_entries_of_one_place_are_summed(loss: Loss) -> None:
+def test_entries_of_one_place_are_summed(loss: LossName) -> None:
     """The curvature of a row is the square of its sums, and a CSR matrix may hold several entries of one place."""
     X = SCALED[:60]
     thirds, places = np.repeat(X.ravel() / 3, 3), np.tile(np.repeat(np.arange(30), 3), 60)
@@ -106,7 +106,7 @@ def test_a_bias_cancels_in_a_ranking() -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_no_pairs(loss: Loss) -> None:
+def test_no_pairs(loss: LossName) -> None:
     solution = checked(ranking(SCALED[:9], np.ones(9), loss=loss))
     assert solution.value == 0.0
     assert solution.w == pytest.approx(np.zeros(30))
@@ -137,7 +137,7 @@ def test_contradicting_duplicates_and_triplicates() -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_weight_zero_removes_a_row(loss: Loss) -> None:
+def test_weight_zero_removes_a_row(loss: LossName) -> None:
     weights = np.ones(60)
     weights[::3] = 0.0
     kept = weights > 0
@@ -186,7 +186,7 @@ def test_any_small_ranking(data: st.DataObject) -> None:
     pair = st.tuples(st.integers(0, m - 1), st.integers(0, m - 1)).filter(lambda ij: ij[0] != ij[1])
     pairs = data.draw(st.lists(pair, max_size=12), "pairs")
     kernel = data.draw(st.sampled_from([linear(), rbf(0.5), polynomial(2, 1.0, 1.0)]), "kernel")
-    loss: Loss = data.draw(st.sampled_from(LOSSES), "loss")
+    loss: LossName = data.draw(st.sampled_from(LOSSES), "loss")
     C = data.draw(st.sampled_from([0.1, 1.0, 10.0]), "C")
     checked(ranking_from_pairs(X, np.array(pairs, dtype=int).reshape(-1, 2), C, kernel, loss), 1e-8)
 
@@ -196,7 +196,7 @@ def test_any_small_ranking(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     ("name", "rows", "C", "kernel"), [("mq2008/S1.txt", 300, 1.0, linear()), ("ohsumed-queries-1-6.txt", 120, 0.1, rbf(0.05))]
 )
-def test_letor(name: str, rows: int, C: float, kernel: Any, loss: Loss) -> None:
+def test_letor(name: str, rows: int, C: float, kernel: Any, loss: LossName) -> None:
     X, y, qid = load_svmlight_file(str(DATA / name), query_id=True)
     order = np.argsort(qid, kind="stable")[:rows]
     checked(ranking(X.toarray()[order], y[order], qid[order], C, kernel, loss), 1e-9)
@@ -204,7 +204,7 @@ def test_letor(name: str, rows: int, C: float, kernel: Any, loss: Loss) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("bias", [False, "penalized"])
-def test_dense_and_sparse_features_are_alike(bias: Any, loss: Loss) -> None:
+def test_dense_and_sparse_features_are_alike(bias: Any, loss: LossName) -> None:
     X = np.where(np.abs(SCALED) > 0.5, SCALED, 0.0)
     X[:3] = 0.0
     dense, thin = (checked(classification(F, LABELS, 0.1, loss=loss, bias=bias), 1e-9) for F in (X, sparse.csr_array(X)))

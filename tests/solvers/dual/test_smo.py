@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from equimargin.formulations.kernels.kernel import linear, polynomial, precomputed, rbf, sigmoid
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking, regression
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
@@ -133,7 +133,7 @@ def test_triplicated_points_are_a_triple_cost(kernel: Any) -> None:
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_degenerate_problems_are_zero(loss: Loss) -> None:
+def test_degenerate_problems_are_zero(loss: LossName) -> None:
     X = SCALED[:20]
     one_class = checked(classification(X, np.ones(20), 1.0, loss=loss))
     assert one_class.value == pytest.approx(0.0, abs=1e-12)
@@ -167,7 +167,7 @@ def test_squared_hinge(tol: float) -> None:
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_hard_margin_is_the_limit_of_a_large_cost(loss: Loss) -> None:
+def test_hard_margin_is_the_limit_of_a_large_cost(loss: LossName) -> None:
     hard = checked(classification(SCALED, LABELS, np.inf, rbf(1 / 30), loss), 1e-9)
     assert hard.dual is not None
     soft = checked(classification(SCALED, LABELS, 2 * float(as_a(np.ndarray, hard.dual).max()), rbf(1 / 30)), 1e-9)
@@ -384,7 +384,7 @@ def test_any_small_problem(data: st.DataObject) -> None:
     m = data.draw(st.integers(1, 9), "m")
     X = data.draw(st.lists(st.tuples(*[st.integers(-3, 3)] * 2), min_size=m, max_size=m), "X")
     kernel = data.draw(st.sampled_from([linear(), rbf(0.5), polynomial(2, 1.0, 1.0)]), "kernel")
-    loss: Loss = data.draw(st.sampled_from(["hinge", "squared_hinge"]), "loss")
+    loss: LossName = data.draw(st.sampled_from(["hinge", "squared_hinge"]), "loss")
     weights = data.draw(st.lists(st.sampled_from([0.0, 0.1, 1.0, 10.0]), min_size=m, max_size=m), "weights")
     if data.draw(st.booleans(), "tube"):
         y = data.draw(st.lists(st.integers(-3, 3), min_size=m, max_size=m), "y")

@@ -9,7 +9,7 @@ import pytest
 
 from equimargin.formulations import MarginProblem, Point, classification, declare, interval, ranking, rbf
 from equimargin.formulations.bounds.intervals import inner_interval
-from equimargin.formulations.problem.choices import LOSSES, Loss
+from equimargin.formulations.problem.choices import LOSSES, LossName
 from equimargin.formulations.rows import labelled
 from equimargin.formulations.rows.pair_multipliers import ImplicitMultipliers
 from equimargin.proofs import examine_solution
@@ -18,7 +18,7 @@ from equimargin.solvers.exact_limits import refusal
 from narrow import present
 
 
-def mixed(seed: int, loss: Loss = "hinge") -> MarginProblem:
+def mixed(seed: int, loss: LossName = "hinge") -> MarginProblem:
     """A hard query beside two that are paid for, or hard points among soft ones and one that costs nothing; now and then infeasible."""
     rng = np.random.default_rng(seed)
     n, d = 24, 3 + seed % 3
@@ -37,7 +37,7 @@ def mixed(seed: int, loss: Loss = "hinge") -> MarginProblem:
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", range(25))
-def test_hard_rows_among_soft_ones(seed: int, loss: Loss) -> None:
+def test_hard_rows_among_soft_ones(seed: int, loss: LossName) -> None:
     problem = mixed(seed, loss)
     if not np.isinf(problem.group_costs).any():
         return
@@ -62,7 +62,7 @@ def test_hard_rows_among_soft_ones(seed: int, loss: Loss) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", [1, 5, 6, 8, 10, 13])
-def test_pairs_that_nobody_lists(seed: int, loss: Loss, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_that_nobody_lists(seed: int, loss: LossName, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same problem by sweeps over its pairs has an interval around the same optimum."""
     problem = mixed(seed, loss)
     listed = solve(problem, "penalty")
@@ -82,7 +82,7 @@ def test_pairs_that_nobody_lists(seed: int, loss: Loss, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(("loss", "solver"), [("hinge", "cutting_plane"), ("hinge", "huber"), ("squared_hinge", "newton")])
 @pytest.mark.parametrize("seed", [1, 5, 10])
 def test_multipliers_that_are_not_stored_are_feasible_where_rows_are_hard(
-    seed: int, loss: Loss, solver: str, monkeypatch: pytest.MonkeyPatch
+    seed: int, loss: LossName, solver: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those of a finite cost keep it at the hard query, and prove the lower bound that the same numbers in an array prove."""
     problem = mixed(seed, loss)
@@ -106,7 +106,7 @@ def test_multipliers_that_are_not_stored_are_feasible_where_rows_are_hard(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
-def test_more_pairs_than_anybody_lists(loss: Loss) -> None:
+def test_more_pairs_than_anybody_lists(loss: LossName) -> None:
     """A query whose levels must be met beside 7 million pairs that are paid for."""
     rng = np.random.default_rng(0)
     X, w, qid = rng.normal(size=(4000, 6)), rng.normal(size=6), np.repeat([0, 1], [40, 3960])
@@ -130,7 +130,7 @@ def test_it_is_what_auto_takes_and_keeps_its_limits() -> None:
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize(("C", "weight"), [(1e-310, 1.0), (5e-324, 1.0), (1e-300, 1e-200), (1e300, 0.0)])
-def test_costs_next_to_the_ends_of_float64_leave_the_optimum_of_the_hard_rows(C: float, weight: float, loss: Loss) -> None:
+def test_costs_next_to_the_ends_of_float64_leave_the_optimum_of_the_hard_rows(C: float, weight: float, loss: LossName) -> None:
     """A multiplier over C was infinite.
 
     The penalised problem was then the same once more, without end.

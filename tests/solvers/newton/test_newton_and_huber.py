@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.datasets import load_diabetes
 
 from equimargin.formulations.kernels.kernel import linear, polynomial, rbf
-from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.construct import classification, ranking, regression
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
@@ -31,7 +31,7 @@ class Method(NamedTuple):
     """A solver, its loss, the gap it is asked for where data are good, and the width of the interval it reaches when asked for 0."""
 
     solver: str
-    loss: Loss
+    loss: LossName
     tight: float
     narrowest: float
 
