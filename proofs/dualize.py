@@ -26,26 +26,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.declaration import Declaration
-from equimargin.formulations.formulation import declare
+from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.formulation import REGISTRY, declare
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.programs.standard_form import standard_form
 
 Rational = NDArray[Any]
 """An array of Fractions."""
 Bound = Fraction | None
-PAIRED = (
-    *("svm.hard", "svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "svr.hard", "svr.l1", "svr.l2"),
-    *("rank.hard", "rank.l1", "rank.l2", "rank.lambda", "rank.onenorm", "rvm", "svm.onenorm", "svm.nobias_onenorm"),
-)
-"""Beginnings of ids, each of a form that is declared both as `.primal` and as `.dual`."""
-DUAL_OF = {f"{family}.primal": f"{family}.dual" for family in PAIRED} | {
-    "svm.hard.margin": "svm.hard.dual",
-    "svm.nobias.beta": "svm.nobias.dual",
-    "rank.hard.margin": "rank.hard.dual",
-    "rank.l1.beta": "rank.l1.dual",
-    "rank.l2.beta": "rank.l2.dual",
-    "rank.lambda.function": "rank.lambda.dual",
-}
+PRIMALS = ("primal", "margin", "beta", "function", "slacks")
+"""The last parts of the ids of forms whose Lagrangian dual is the one called dual."""
+WITH_LOSS = ("svm.huberised_hinge.primal", "svm.huberised_hinge.beta")
+"""Forms that state a loss by a function of cvxpy with unknowns of its own, which no rule here eliminates."""
+
+
+def _duals() -> Iterator[tuple[str, str]]:
+    """Yield the ids of every right form and of the declared dual beside it."""
+    for id, entry in REGISTRY.items():
+        beginning, _, last = id.rpartition(".")
+        is_primal = last in PRIMALS and id not in WITH_LOSS and FAMILIES[entry.family].is_canonical
+        if is_primal and f"{beginning}.dual" in REGISTRY:
+            yield id, f"{beginning}.dual"
+
+
+DUAL_OF = dict(_duals())
 """The id of the declaration that is the Lagrangian dual of another, by the id of that other one."""
 ZERO = Fraction(0)
 """What arrays of Fractions are filled with; 0 itself would be an int."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,18 +17,13 @@ from equimargin.formulations import (
     classification,
     declare,
     linear,
-    one_norm_classification,
-    one_norm_ranking,
-    ordinal,
     polynomial,
     precomputed,
-    ranking,
-    ranking_vector_machine,
     rbf,
-    regression,
 )
-from equimargin.formulations.problem.choices import LossName
+from equimargin.formulations.family import FAMILIES
 from equimargin.proofs.dualize import DUAL_OF, Program, canonical, differences, dualize, exact, homogeneous, reduced, same_dual
+from equimargin.testing import HARD, task_of
 from oracles.own_entries import PRINTED
 
 POINTS, SCORES = np.array([[2.0, 0.5], [1.0, -1.25], [-0.5, 1.0], [-2.0, -0.25], [0.75, 0.0]]), np.array([2.0, 1.0, 0.0, 0.0, 1.0])
@@ -61,20 +57,15 @@ def grid(seed: int) -> tuple[np.ndarray, np.ndarray]:
 def problem_of(family: str, kernel: Kernel, C: float = 0.5, data: tuple[np.ndarray, np.ndarray] = (POINTS, SCORES)) -> Problem:
     """A problem on a grid, with numbers that every declaration computes with exactly."""
     points, scores = data
-    loss: LossName = "squared_hinge" if family.endswith("l2") else "hinge"
-    C, kind = (np.inf if family.endswith("hard") else C), family.partition(".")[0]
-    X = points @ points.T if kernel.name == "precomputed" else points
-    if kind == "svm" and family.endswith("onenorm"):
-        return one_norm_classification(X, np.sign(scores - 0.5), C, kernel, "nobias" not in family)
-    if kind == "svm":
-        return classification(X, np.sign(scores - 0.5), C, kernel, loss, "nobias" not in family)
-    if kind == "svr":
-        return regression(X, scores - 0.75, C, 0.25, kernel, loss)
-    if kind == "ord":
-        return ordinal(X, scores.astype(np.int64), C, kernel, loss)
-    if family == "rvm":
-        return ranking_vector_machine(X, scores, None, C, kernel)
-    return one_norm_ranking(X, scores, None, C, kernel) if family == "rank.onenorm" else ranking(X, scores, None, C, kernel, loss)
+    task = task_of(family)
+    y = {"classification": np.sign(scores - 0.5), "regression": scores - 0.75, "ranking": scores, "ordinal": scores}[task]
+    settings: dict[str, Any] = {"X": points @ points.T if kernel.name == "precomputed" else points, "y": y, "kernel": kernel}
+    if family not in HARD:
+        settings["C"] = C
+    if task == "regression":
+        settings["epsilon"] = 0.25
+    problem: Problem = FAMILIES[family](settings)
+    return problem
 
 
 def takes_no_differences(family: str) -> bool:

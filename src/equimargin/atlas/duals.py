@@ -16,6 +16,7 @@ from equimargin.formulations import (
     declare,
     one_norm_classification,
     one_norm_ranking,
+    ordinal,
     ranking,
     ranking_vector_machine,
     regression,
@@ -32,6 +33,7 @@ DATA: Mapping[object, dict[str, Any]] = {
     ranking: {"y": [0.0, 0.0, 1.0]},
     one_norm_ranking: {"y": [0.0, 0.0, 1.0]},
     ranking_vector_machine: {"y": [0.0, 0.0, 1.0]},
+    ordinal: {"y": [0, 1, 2]},
 }
 """What else the constructors of problems are given: classes, targets or relevances."""
 
