@@ -17,11 +17,15 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final, NamedTuple
 
-from equimargin.data.columns import Columns
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.data.columns import QUERY_NAMES, Columns
 from equimargin.data.files import EXCEL_SEPARATOR, REMARK, File
-from equimargin.data.formats.header import has_header
+from equimargin.data.formats.header import are_years, has_header
 from equimargin.data.table import Request
-from equimargin.data.words import DataError, number, one_line, pointed
+from equimargin.data.tasks import EXACT_INTEGERS
+from equimargin.data.words import DataError, is_finite, number, one_line, pointed
 
 SEPARATORS: Final = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " "}
 """Names for separators that are awkward to write on a command line.
@@ -29,6 +33,9 @@ SEPARATORS: Final = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " "}
 A space means any white space.
 """
 
+
+HEAD: Final = 100
+"""Lines that tell whether the first row holds names, of a table of numbers with more lines."""
 
 QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<![^,;\t])'[^']*'(?![^,;\t\r\n])")
 """Text in quotes: single ones are quotes where they enclose a whole field."""
@@ -69,6 +76,9 @@ def read_delimited(file: File, request: Request, whitespace: bool) -> Columns:
     if told:
         sep, text = sep or told[1], "\n" + text[told.end() :]
     separator = _asked_separator(file.where, sep, request.decimal) or (" " if whitespace else _seen_separator(text, request.decimal))
+    numbers = _numbers(file.where, text, separator, request)
+    if numbers is not None:
+        return numbers
     records = _records(file.where, text, separator)
     lines, columns = records.lines, records.columns
     if sep is None and len(columns) == 1:
@@ -86,6 +96,52 @@ def read_delimited(file: File, request: Request, whitespace: bool) -> Columns:
     return Columns(
         file.where, tuple(names), tuple(columns), "line", lines, named is not None, decimal=request.decimal, na=request.na, notes=notes
     )
+
+
+def _numbers(where: str, text: str, separator: str, request: Request) -> Columns | None:
+    """Read a table of finite numbers by numpy; None where the careful reader could read another table, or has an error to explain.
+
+    The first lines tell the names and the width. The careful reader is left what depends on how a
+    number is written: words for missing entries, names of rows, categories, queries with decimals.
+    """
+    lines, like = io.StringIO(text, newline=None).readlines(), request.like
+    gaps_are_numbers = any(map(is_finite, request.na))
+    encoded = like is not None and bool(like.origin.categories)
+    if len(lines) <= HEAD or request.decimal != "." or gaps_are_numbers or request.ranked_by_pairs or encoded:
+        return None
+    try:
+        records = _records(where, "".join(lines[:HEAD]), separator)
+        named = _names(where, records, request)
+    except DataError:
+        return None
+    names = [f"column {at}" for at in range(1, len(records.columns) + 1)] if named is None else named[1]
+    # Years are names or data by all that stands below them.
+    years = named is None and are_years([number(column[0]) or 0.0 for column in records.columns])
+    if len(names) == 1 or "" in names or years:
+        return None
+    skipped = records.lines[0] if named is not None and named[0] == records.lines[0] else records.lines[0] - 1
+    X = _by_numpy(lines[skipped:], separator)
+    if X is None or X.shape != (len(lines) - skipped, len(names)) or not _are_whole(X, names, request):
+        return None
+    notes = _notes(records.remarks, None if named is None else named[0])
+    lines_of_rows = range(skipped + 1, len(lines) + 1)
+    return Columns(where, tuple(names), tuple(X.T), "line", lines_of_rows, named is not None, na=request.na, notes=notes)
+
+
+def _are_whole(X: NDArray[np.float64], names: list[str], request: Request) -> bool:
+    """Return True if all columns that may be queries are among the names and hold whole numbers."""
+    asked = {request.query, None if request.like is None else request.like.origin.query} - {None, ""}
+    queries = [at for at, name in enumerate(names) if name in asked or name.lower() in QUERY_NAMES]
+    return asked <= {*names} and not (X[:, queries] % 1).any()
+
+
+def _by_numpy(lines: list[str], separator: str) -> NDArray[np.float64] | None:
+    """Return rows of finite numbers that float64 tells apart, or None."""
+    try:
+        X = np.loadtxt(lines, delimiter=None if separator == " " else separator, comments=None, ndmin=2)
+    except ValueError:
+        return None
+    return X if (np.abs(X) < EXACT_INTEGERS).all() else None
 
 
 def _asked_separator(where: str, sep: str | None, decimal: str) -> str | None:

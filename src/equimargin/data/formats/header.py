@@ -40,7 +40,7 @@ def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | 
     ordered = len(set(values)) == len(values) and values in (sorted(values), sorted(values, reverse=True))
     if len(names) > len(numbers) or (names and ordered and not labels):
         return True
-    if not labels and _are_years(values) and not any(all(map(_is_year, _numbers_below(column))) for column in numbers):
+    if not labels and are_years(values) and not any(all(map(_is_year, _numbers_below(column))) for column in numbers):
         return True
     if not names:
         # as programs name columns
@@ -69,7 +69,7 @@ def _is_year(value: float) -> bool:
     return value % 1 == 0 and YEARS[0] <= value <= YEARS[1]
 
 
-def _are_years(values: Sequence[float]) -> bool:
+def are_years(values: Sequence[float]) -> bool:
     """Return True if three numbers or more are years in equal steps."""
     steps = {after - before for before, after in pairwise(values)}
     return len(values) >= MIN_YEARS and len(steps) == 1 and steps != {0.0} and all(map(_is_year, values))
