@@ -41,7 +41,7 @@ HARD_AT_0 = "1/C"
 """The name of the one parameter that may be 0.
 
 It multiplies the squared multipliers of a dual, which at 0 is that of the hard margin.
-All other parameters multiply the slacks or the norm. At 0 one of these would vanish, and the problem would be none of its family.
+All other parameters multiply slacks, multipliers or the norm, or bound multipliers: at 0 the problem would be none of its family.
 """
 
 

@@ -29,6 +29,7 @@ from equimargin.formulations.bounds.slater import strictly_inside
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
 from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.problem.choices import LOSSES
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
@@ -199,9 +200,9 @@ def state(problem: Problem) -> dict[str, Any]:
     ------
     ValueError : a kernel that is not positive semidefinite or has no name in the schema, a problem too large to be written.
     """
-    if isinstance(problem, MarginProblem) and problem.delta is not None:
+    if isinstance(problem, MarginProblem) and problem.loss not in LOSSES:
         raise ValueError(
-            "a certificate of format 1 is of the hinge or the squared hinge, and the loss is the huberised hinge; "
+            f"a certificate of format 1 is of the hinge or the squared hinge, and the loss is the {problem.phi.words}; "
             "`certify_program` takes the program of a formulation"
         )
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel

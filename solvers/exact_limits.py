@@ -6,6 +6,7 @@ A float is a rational number, and so are sums and products of floats. The expone
 from __future__ import annotations
 
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
+from equimargin.formulations.problem.choices import LOSSES
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.refusal import Refusal
@@ -26,8 +27,8 @@ def rational_kernel(kernel: Kernel) -> bool:
 
 def refusal(problem: Problem) -> Refusal | None:
     """Why this problem has no exact optimum here, or None."""
-    if isinstance(problem, MarginProblem) and problem.delta is not None:
-        return Refusal("exact_optimum takes the hinge and the squared hinge, and the loss is the huberised hinge")
+    if isinstance(problem, MarginProblem) and problem.loss not in LOSSES:
+        return Refusal(f"exact_optimum takes the hinge and the squared hinge, and the loss is the {problem.phi.words}")
     if isinstance(problem, MarginProblem) and problem.T > 1:
         return Refusal(f"there are {problem.T} thresholds, and this method knows one bias")
     if not rational_kernel(problem.kernel):

@@ -240,7 +240,7 @@ def solver(
     Parameters
     ----------
     name : str
-        Name of no other solver; of one of a single family by custom FAMILY.NAME.
+        Name of no other solver; by custom FAMILY.NAME for a solver of one family.
     *families : str or Family
         The families whose problems `compare` puts to it; "svr" names all families of that kind.
     algorithm : str

@@ -29,6 +29,7 @@ from equimargin.formulations.kernels.gram import STORED_ROWS, product_at
 from equimargin.formulations.numeric.arguments import number
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, added, gamma_n, largest, product, quotient, root, rounded
+from equimargin.formulations.problem.choices import LOSSES
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint
@@ -220,8 +221,8 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
     """
     if not isinstance(problem, MarginProblem):
         raise ValueError("stability is known of margin problems: a linear program may have many optimal functions")
-    if problem.delta is not None:
-        raise ValueError("stability is known of the hinge and the squared hinge, and the loss is the huberised hinge")
+    if problem.loss not in LOSSES:
+        raise ValueError(f"stability is known of the hinge and the squared hinge, and the loss is the {problem.phi.words}")
     point, eps = problem.own_point(point), number(eps, "eps", "a number of 0 or more", lambda value: value >= 0)
     if point.alpha is None:
         raise ValueError("the point has no multipliers, which the ball is around; a Solution makes them from its f")

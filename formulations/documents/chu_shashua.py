@@ -3,7 +3,7 @@
 A row (i, k) asks s_ik (f(x_i) - b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i is above k, and -1 otherwise. Every point has a row
 for every threshold; optimal thresholds are in order, which no constraint says. The documents' b_k is minus the canonical one.
 X (m, d) features, a factor of K for a nonlinear kernel; y (m,) levels in {0, ..., L - 1}; A (p, m) has s_ik at point i, and S (p, L - 1)
-at threshold k; c (p,) weights of C. With two levels the families are svm.soft, svm.l2 and svm.hard.
+at threshold k; c (p,) weights of C. With two levels the problems are those of svm.soft, svm.l2 and svm.hard.
 
 References
 ----------

@@ -129,7 +129,7 @@ def differences_dual(d: Symbols) -> cp.Problem:
     Not rank.l1 unless k is linear: phi(x_i - x_j) is not phi(x_i) - phi(x_j).
     """
     alpha, C, KDelta = cp.Variable(d.p, "alpha"), d.parameter("C"), _difference_gram(d.problem)
-    return maximize(cp.sum(alpha) - cp.quad_form(alpha, cp.psd_wrap(KDelta)) / 2, lower=alpha >= 0, upper=alpha <= C * d.c)
+    return maximize(cp.sum(alpha) - cp.quad_form(alpha, cp.psd_wrap(KDelta)) / 2, lower=alpha >= 0, upper=alpha[d.soft] <= C * d.c[d.soft])
 
 
 @rank_onenorm.formulation(

@@ -26,7 +26,7 @@ from equimargin.formulations.symbols import cp
 
 TITLE = "Wu, Lin, Weng, Probability Estimates for Multi-class Classification by Pairwise Coupling (2004)"
 TOO_SURE = 1e-7
-"""How near to 0 and 1 a probability of two classes may come: beyond that it is no estimate, and the optimum is not unique. LIBSVM's."""
+"""Least distance of a probability of two classes from 0 and 1 that the solver keeps, as LIBSVM does: beyond it, it is no estimate."""
 NO_SUM = 1e-12
 """How far r_ij + r_ji may be from 1."""
 

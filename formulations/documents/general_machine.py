@@ -2,8 +2,9 @@
 
     svm.general     min 1/2 |w|^2 + C F(sum_i xi_i^sigma)     s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0
 
-C (sum xi^sigma)^tau is C |xi|_sigma^(sigma tau), which is convex wherever sigma tau >= 1, also for a concave F. W prints the margin
-1 - xi_i^sigma: then sigma does not matter, because t_i = xi_i^sigma takes the place of every xi_i, and for sigma = 0 no margin is left.
+C (sum xi^sigma)^tau is C |xi|_sigma^(sigma tau), which is convex wherever sigma >= 1 and sigma tau >= 1, also for a concave F. W prints
+the margin 1 - xi_i^sigma: then sigma does not matter, because t_i = xi_i^sigma takes the place of every xi_i, and for sigma = 0 no margin
+is left.
 
 Whatever the increasing F, the optimum is that of a soft margin with the loss xi^sigma at some other cost, C F'(s) for the optimal
 s = sum xi^sigma: it is on the regularisation path. `equimargin.solvers.path.concave` finds it there for any F and sigma = 1, convex or not.

@@ -147,7 +147,7 @@ def explicit_primal(d: Data) -> cp.Problem:
 
 @explicit.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", to_canonical=_of_dual)
 def explicit_dual(d: Data) -> cp.Problem:
-    """max sum a - 1/2 |sum a_ik s_ik x_i|^2   s.t.   0 <= a <= C,  mu >= 0,  sum_i s_ik a_ik = mu_{k-1} - mu_k,  none at the ends."""
+    """max sum a - 1/2 |sum a_ik s_ik x_i|^2   s.t.   0 <= a <= C,  mu >= 0,  sum_i s_ik a_ik = mu_{k-1} - mu_k,  mu_{-1} = mu_{L-2} = 0."""
     rows = rows_of(d)
     a, pushes = cp.Variable(len(rows.i), name="a"), rows.S.shape[1] - 1
     objective = cp.sum(a) - cp.sum_squares(_weights(d, rows, a)) / 2

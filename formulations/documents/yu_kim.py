@@ -355,8 +355,8 @@ def svr_l1_dual(d: Symbols) -> cp.Problem:
 def svr_l1_dual_as_printed(d: Symbols) -> cp.Problem:
     """max  y'delta - epsilon 1'(alpha + alphahat) - 1/2 sum_i delta_i^2 K_ii   s.t.  1'delta = 0,  0 <= alpha, alphahat <= C.
 
-    A misprint: the document has (alpha_i - alphahat_i)(alpha_i - alphahat_i) under a double sum, read here with j = i, because with j
-    running the form is not concave.
+    A misprint: the document has (alpha_i - alphahat_i)(alpha_i - alphahat_i) under a double sum, read here with j = i: with j
+    running the form need not be concave, because row sums of K may be negative.
     """
     alpha, alphahat, C = cp.Variable(d.m, "alpha"), cp.Variable(d.m, "alphahat"), d.parameter("C")
     delta, (c, chat), (soft, softhat) = alpha - alphahat, np.split(d.c, 2), np.split(d.soft, 2)
@@ -438,7 +438,7 @@ def rank_hard_margin(d: Symbols) -> cp.Problem:
 def rank_l1_primal(d: Symbols) -> cp.Problem:
     """min  1/2 |w|^2 + C sum_ij xi_ij   s.t.  w.(phi_i - phi_j) >= 1 - xi_ij,  xi_ij >= 0   for every i preferred to j.
 
-    The multiplier of `margin` is alpha >= 0 of (2.4).
+    The multiplier of `margin` is alpha >= 0 of K (2.4).
     """
     w, xi, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(d.p, "xi"), d.parameter("C")
     return minimize(

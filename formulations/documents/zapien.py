@@ -52,7 +52,7 @@ def lambda_function(d: Symbols) -> cp.Problem:
     "lambda.function.as_lambda_half",
     Source("P", "(5) at the lambda of (6)"),
     latex=r"\min_{f\in\mathcal H,\zeta}\ 1^\top\zeta + \lambda\|f\|^2"
-    r" \quad\text{s.t.}\quad f(x_i) - f(x_j) \ge 1 - \zeta_{ij},\quad \lambda = 1/C",
+    r" \quad\text{s.t.}\quad f(x_i) - f(x_j) \ge 1 - \zeta_{ij},\ \zeta \ge 0,\quad \lambda = 1/C",
     control=True,
     id="rank.lambda.function.as_lambda_half",
     **FUNCTION,

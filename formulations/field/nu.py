@@ -3,7 +3,7 @@
     nu-SVC whose optimal rho is above 0 has the w of C-SVC at C = 1 / (m rho), times rho:      v = rho^2 v_C - nu rho
     nu-SVR whose optimal width is eps has the w of C-SVR at the cost C / m and that eps:       v = v_C(eps) + C nu eps
 
-The conditions are those on the optimal rho and eps. nu-SVC has a finite optimum if and only if nu <= 2 min(m+, m-) / m: above that its
+The links hold if the optimal rho and eps are positive. nu-SVC has a finite optimum if and only if nu <= 2 min(m+, m-) / m: above that its
 dual has no feasible point. At rho = 0 its w is 0 and no C corresponds to it. The formulations `hinge` and `tube` state the same optima over
 all rho and over all eps at once.
 

@@ -104,7 +104,7 @@ def of_two_levels(problem: MarginProblem) -> MarginProblem:
 
 
 def pairs_of_levels(problem: MarginProblem) -> MarginProblem:
-    """The ranking of all points by their levels."""
+    """Return the ranking of all points by their levels, at the cost of the problem and without its weights."""
     return replace(problem, rows=LabelledPairs(np.asarray(problem.rows.y), None), bias=False, weights=None)
 
 

@@ -27,6 +27,7 @@ from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+from equimargin.formulations.rows.loss import loss_of
 
 TILE_ROWS = 128
 """Rows and columns of a tile of a given matrix: with its transpose, 256 KB, it stays in
@@ -77,9 +78,7 @@ def classification(
     weights = None if sample_weight is None else factors(sample_weight, len(labels), "sample_weight")
     rows, C = Signed(labels), cost(C)
     chosen = choice(loss, "loss", CLASSIFICATION_LOSSES)
-    if chosen == "huberised_hinge" and delta is None:
-        raise ValueError("the huberised hinge needs delta, a number above 0: its parabola is on margins from 1 - delta to 1 + delta")
-    within_float64(rows, C, chosen, weights)
+    within_float64(rows, C, loss_of(chosen, delta), weights)
     return MarginProblem(X, kernel, rows, C, chosen, bool(bias), weights, delta, shift=shift, feature_names=names)
 
 
@@ -114,7 +113,7 @@ def regression(
     weights = None if sample_weight is None else np.tile(factors(sample_weight, len(targets), "sample_weight"), 2)
     C = cost(C)
     chosen = choice(loss, "loss", LOSSES)
-    within_float64(tube, C, chosen, weights)
+    within_float64(tube, C, loss_of(chosen), weights)
     return MarginProblem(X, kernel, tube, C, chosen, True, weights, shift=_shift(kernel, X), feature_names=names)
 
 
@@ -148,7 +147,7 @@ def ranking(
     weights = _query_weights(rows, asked, per_query, query_weight)
     C = cost(C)
     chosen = choice(loss, "loss", LOSSES)
-    within_float64(rows, C, chosen, weights)
+    within_float64(rows, C, loss_of(chosen), weights)
     return MarginProblem(X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names)
 
 
@@ -192,7 +191,7 @@ def ranking_from_pairs(
     rows, weights = Pairs(listed[order, 0], listed[order, 1], X.shape[0]), None if weights is None else weights[order]
     C = cost(C)
     chosen = choice(loss, "loss", LOSSES)
-    within_float64(rows, C, chosen, weights)
+    within_float64(rows, C, loss_of(chosen), weights)
     return MarginProblem(X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names)
 
 
@@ -251,7 +250,7 @@ def ordinal(
     weights = None if sample_weight is None else factors(sample_weight, len(found), "sample_weight")
     rows, C = Levels(found, levels - 1), cost(C)
     chosen = choice(loss, "loss", LOSSES)
-    within_float64(rows, C, chosen, weights)
+    within_float64(rows, C, loss_of(chosen), weights)
     return MarginProblem(X, kernel, rows, C, chosen, True, weights, shift=_shift(kernel, X), feature_names=names)
 
 

@@ -7,10 +7,10 @@ import numpy as np
 from equimargin.formulations.kernels.features import explicit
 from equimargin.formulations.kernels.kernel import Kernel, squared_norms
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
-from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.refusal import Refusal, too_large
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.listed import Tube
+from equimargin.formulations.rows.loss import HINGE, Loss
 
 LARGEST_KERNEL = 2.0**1020
 """The largest |x_i|^2 and |K_ij| that are accepted.
@@ -83,7 +83,7 @@ def kernel_within_float64(X: Features, kernel: Kernel, largest: float) -> None:
         raise ValueError(f"X is too large for float64 at row {row}: {what} above {LARGEST_KERNEL:.1e}; divide X by a constant")
 
 
-def within_float64(rows: Rows, C: float, loss: LossName = "hinge", weights: Array | None = None) -> None:
+def within_float64(rows: Rows, C: float, phi: Loss = HINGE, weights: Array | None = None) -> None:
     """Refuse numbers that float64 cannot hold; the features are looked at by `kernel_within_float64`.
 
     Raises
@@ -98,7 +98,7 @@ def within_float64(rows: Rows, C: float, loss: LossName = "hinge", weights: Arra
     if np.isfinite(C) and not np.isfinite(C * largest):
         raise ValueError(f"C = {C:g} times the weight {largest:g} is too large for float64; rows that must be met have weight inf")
     worst = max(float(rows.t.max()), 0.0) if tube else 1.0
-    if np.isfinite(C) and not np.isfinite(C * largest * worst * (worst if loss == "squared_hinge" else 1.0) * rows.p):
+    if np.isfinite(C) and not np.isfinite(C * largest * float(phi.value(np.array([worst]))[0]) * rows.p):
         cost = f"C = {C:g}" if largest == 1 else f"C = {C:g} times the weight {largest:g}"
         raise ValueError(f"{cost} is too large for float64: {rows.p:,} losses of f = 0 may add up to more than {LARGEST_LOSS:.1e}")
 

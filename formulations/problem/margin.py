@@ -18,7 +18,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.numeric.arguments import cost, number, shown
+from equimargin.formulations.numeric.arguments import cost
 from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.base import CanonicalProblem, fitting, of_another_kind
@@ -30,14 +30,14 @@ from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.base import Multipliers, ridge
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
-from equimargin.formulations.rows.loss import LOSS_OF_NAME, Loss, huberised_hinge
+from equimargin.formulations.rows.loss import Loss, loss_of
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 SPAN_TOLERANCE = 1e-12
 """Fraction of the largest eigenvalue of K: smaller eigenvalues are left out of the
 features L of K = L L'."""
-MIN_DELTA, MAX_DELTA = 1e-100, 1e100
-"""Half widths of the huberised hinge's parabola for which the slope and the products with it are floats."""
+SUFFIXES = {"hinge": "l1", "squared_hinge": "l2"}
+"""Ends of the ids of soft margins by the names of their losses; a loss without one ends them itself."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,26 +70,22 @@ class MarginProblem(CanonicalProblem):
 
     def __post_init__(self) -> None:
         """Check that the loss is one of this problem."""
-        if (self.loss == "huberised_hinge") != (self.delta is not None):
-            raise ValueError(f"delta is of the huberised hinge alone, which needs one: it is {shown(self.delta)}, and loss {self.loss!r}")
+        loss_of(self.loss, self.delta)  # raises where they do not fit
         if self.delta is not None:
-            number(self.delta, "delta", f"a number from {MIN_DELTA:g} to {MAX_DELTA:g}", lambda v: MIN_DELTA <= v <= MAX_DELTA)
             if not (isinstance(self.rows, Signed) and self.bias):
-                raise ValueError("the huberised hinge is a loss of classifications with a free bias; take another loss")
+                raise ValueError(f"the {self.phi.words} is a loss of classifications with a free bias; take another loss")
             if np.isinf(self.C) or self.hard.any():
-                raise ValueError("the huberised hinge has no hard rows: C and all weights must be finite")
+                raise ValueError(f"the {self.phi.words} has no hard rows: C and all weights must be finite")
 
     @cached_property
     def phi(self) -> Loss:
         """The loss, with all that follows from it."""
-        return LOSS_OF_NAME[self.loss] if self.delta is None else huberised_hinge(self.delta)
+        return loss_of(self.loss, self.delta)
 
     @property
     def family(self) -> str:
         """The id of the formulations with this optimum."""
-        if self.delta is not None:
-            return "svm.huberised_hinge"
-        kind = "hard" if np.isinf(self.C) else "l2" if self.loss == "squared_hinge" else "l1"
+        kind = "hard" if np.isinf(self.C) else SUFFIXES.get(self.loss, self.loss)
         if isinstance(self.rows, Levels):
             return "ord." + {"l1": "implicit", "l2": "implicit_l2"}.get(kind, kind)
         if isinstance(self.rows, Pairs):
@@ -98,7 +94,7 @@ class MarginProblem(CanonicalProblem):
             return f"svr.{kind}"
         if self.bias:
             return "svm." + {"l1": "soft"}.get(kind, kind)
-        return {"hard": "svm.nobias_hard", "l1": "svm.nobias", "l2": "svm.nobias_l2"}[kind]
+        return "svm." + {"l1": "nobias"}.get(kind, f"nobias_{kind}")
 
     @property
     def size(self) -> int:
@@ -195,7 +191,7 @@ class MarginProblem(CanonicalProblem):
     def with_cost(self, C: float) -> MarginProblem:
         """The same problem at another C."""
         C = cost(C)
-        within_float64(self.rows, C, self.loss, self.weights)
+        within_float64(self.rows, C, self.phi, self.weights)
         return replace(self, C=C)
 
     def slack(self, f: Array, b: AnyBias) -> Array:
@@ -225,18 +221,19 @@ class MarginProblem(CanonicalProblem):
     def dual(self, alpha: ArrayLike | Multipliers, norm2: float) -> float:
         """t'alpha - 1/2 |A'alpha|_K^2 - sum_r c_r phi*(alpha_r / c_r) in float64; alpha : (p,), norm2 : |A'alpha|_K^2."""
         multipliers = self.rows.multipliers(alpha)
-        ridge = multipliers.ridge(self.group_costs) if self.squared else 0.0
-        if self.delta is not None:
-            ridge = float(self.conjugate(np.asarray(alpha)).sum())
-        return multipliers.gain() - norm2 / 2 - ridge
+        if self.squared:
+            conjugate = multipliers.ridge(self.group_costs)
+        else:
+            conjugate = float(self.conjugate(np.asarray(alpha)).sum()) if self.phi.is_smooth else 0.0
+        return multipliers.gain() - norm2 / 2 - conjugate
 
     def conjugate(self, alpha: Array) -> Array:
         """Return c_r phi*(alpha_r / c_r) = alpha_r^2 / (2 slope c_r) - width alpha_r, (p,); zeros for the hinge."""
         phi = self.phi
         if not phi.is_smooth:
             return np.zeros(self.p)
-        quadratic = ridge(alpha, self.costs)
-        return quadratic * (2 / phi.slope) - phi.width * alpha if phi.shifts else quadratic
+        quadratic = ridge(alpha, self.costs) * (2 / phi.slope)
+        return quadratic - phi.width * alpha if phi.shifts else quadratic
 
     def norm2(self, beta: Array) -> float:
         """|f|^2 of f = sum_i beta_i k(x_i, .), beta (m,), in float64."""

@@ -15,12 +15,13 @@ vector machine in the primal, Neural Computation 19 (2007).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.numeric.arguments import number, shown
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import brief, fast
 from equimargin.formulations.numeric.rounding import added, product, quotient
@@ -51,6 +52,11 @@ class Loss:
     slope: float
     width: float | Array
     top: float
+
+    @property
+    def words(self) -> str:
+        """The name in a sentence."""
+        return self.name.replace("_", " ")
 
     @property
     def shifts(self) -> bool:
@@ -172,6 +178,32 @@ def huberised_hinge(delta: float) -> Loss:
         Half the width of the parabola, above 0, in the units of u.
     """
     return Loss("huberised_hinge", 1 / (2 * delta), delta, 1.0)
+
+
+WITH_DELTA: Mapping[str, Callable[[float], Loss]] = {"huberised_hinge": huberised_hinge}
+"""Constructors of the losses with a width delta, by the names of the losses."""
+
+
+MIN_DELTA, MAX_DELTA = 1e-100, 1e100
+"""Range of delta in which the slope and the products with it are floats."""
+
+
+def loss_of(name: str, delta: float | None = None) -> Loss:
+    """Return the loss of this name, and of this delta if it has one.
+
+    Raises
+    ------
+    ValueError
+        If the loss has a delta and none is given, or the other way round, or delta is out of its
+        range.
+    """
+    if (name in WITH_DELTA) != (delta is not None):
+        of = ", ".join(WITH_DELTA)
+        raise ValueError(f"{of} needs delta, a number above 0, and no other loss has one: delta is {shown(delta)}, and loss {name!r}")
+    if delta is None:
+        return LOSS_OF_NAME[name]
+    within = number(delta, "delta", f"a number from {MIN_DELTA:g} to {MAX_DELTA:g}", lambda v: MIN_DELTA <= v <= MAX_DELTA)
+    return WITH_DELTA[name](within)
 
 
 @brief

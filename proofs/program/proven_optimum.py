@@ -73,7 +73,7 @@ class ProvenOptimum:
     feasible : bool
         False where a ray proves that no point is feasible.
     rounding : float
-        How far roundings of the program's numbers may move the optimum, to first order; 0 where
+        How far roundings of the program's numbers may move the optimum; 0 where
         x, y and z are not known.
     proof : Optimum, Infeasible, Unbounded, Enclosure or None
         What proves it of the program itself, from which a certificate is made.

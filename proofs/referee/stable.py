@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from equimargin.formulations.bounds.stability import stability
+from equimargin.formulations.problem.choices import LOSSES
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Signed
 from equimargin.proofs.referee.evidence import Evidence
@@ -34,7 +35,7 @@ def stable(problem: Any, evidence: Iterable[Evidence]) -> Stable | None:
 
     Source: `formulations/bounds/stability.py`.
     """
-    if not isinstance(problem, MarginProblem) or not problem.convex or not problem.p or problem.delta is not None:
+    if not isinstance(problem, MarginProblem) or not problem.convex or not problem.p or problem.loss not in LOSSES:
         return None
     points = [e.point for e in evidence if e.point is not None and not e.run.control and e.point.has_f and e.point.has_alpha]
     best = min(points, key=lambda point: point.proven.relative_width, default=None)

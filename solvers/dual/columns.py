@@ -41,7 +41,7 @@ LEAST_CURVATURE = 1e-12
         MarginProblem,
         losses=("hinge", "squared_hinge"),
         bias="so that no pair has to be moved together",
-        no_hard_rows="which have no box",
+        no_hard_rows="whose multipliers have no bound",
         single_entries=True,
         thresholds=np.inf,
         convex=True,

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from equimargin.formulations.links.maps import pairs_of_levels
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.refusal import Refusal
@@ -29,7 +30,7 @@ def _soft_rows(problem: MarginProblem) -> Refusal | None:
         return without_levels(problem)
     if not np.isinf(problem.group_costs).all():
         return Refusal("rows that are not hard, which the ranking does not have")
-    pairs = _ranked(problem).p
+    pairs = pairs_of_levels(problem).p
     if pairs > LISTED_PAIRS:
         return Refusal(f"{pairs:,} pairs, more than the {LISTED_PAIRS:,} that are listed one by one", too_large=True)
     return None
@@ -51,17 +52,12 @@ def _soft_rows(problem: MarginProblem) -> Refusal | None:
 )
 def _solve(problem: MarginProblem, limits: Limits) -> Solution:
     """Solve the ranking, and put thresholds between the levels."""
-    ranked = _ranked(problem)
+    ranked = pairs_of_levels(replace(problem, C=np.inf))  # C may be finite where all weights are not
     callback = limits.callback
     if callback is not None:
         limits = replace(limits, callback=lambda n, low, high, at: callback(n, 4 * low, 4 * high, _doubled(problem, ranked, at)))
     found = SOLVERS["dual_active_set"].run(ranked, limits, None)
     return replace(found, problem=problem, solver="hard_levels", point=_doubled(problem, ranked, found.point), trajectory=())
-
-
-def _ranked(problem: MarginProblem) -> MarginProblem:
-    """The hard ranking of the points by their levels."""
-    return replace(problem, rows=LabelledPairs(np.asarray(problem.rows.y), None), bias=False, weights=None)
 
 
 def _doubled(problem: MarginProblem, ranked: MarginProblem, point: CanonicalPoint) -> Point:

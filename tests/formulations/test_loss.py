@@ -160,8 +160,9 @@ X, Y = np.arange(4.0)[:, None], [-1, -1, 1, 1]
         (lambda: classification(X, Y, loss="huberised_hinge", delta=0.0), "delta must be a number from"),
         (lambda: classification(X, Y, loss="huberised_hinge", delta=np.nan), "delta must be a number from"),
         (lambda: classification(X, Y, loss="huberised_hinge", delta="wide"), "delta must be a number from"),  # type: ignore[arg-type]
-        (lambda: classification(X, Y, delta=0.5), "delta is of the huberised hinge alone"),
+        (lambda: classification(X, Y, delta=0.5), "no other loss has one"),
         (lambda: classification(X, Y, loss="huberised_hinge", delta=0.5, bias=False), "with a free bias"),
+        (lambda: classification(X, Y, 1e250, loss="huberised_hinge", delta=1e100), "too large for float64"),
         (lambda: classification(X, Y, np.inf, loss="huberised_hinge", delta=0.5), "has no hard rows"),
         (lambda: classification(X, Y, loss="huberised_hinge", delta=0.5, sample_weight=[1, np.inf, 1, 1]), "has no hard rows"),
         (lambda: ranking(X, [0, 1, 2, 3], loss="huberised_hinge"), "loss must be"),

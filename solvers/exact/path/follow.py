@@ -88,10 +88,8 @@ def check_path(problem: Any) -> None:
     """Raise ValueError where a problem has no exact path here, with the reason."""
     if not isinstance(problem, MarginProblem):
         raise ValueError("an exact path is of a problem with a margin; of a one-norm problem there is `regularization_path`")
-    if problem.delta is not None:
-        raise ValueError("an exact path is of the hinge, and the loss is the huberised hinge")
     if problem.loss != "hinge":
-        raise ValueError(f"an exact path is of the hinge: that of the {problem.loss} has breakpoints that are no rational numbers")
+        raise ValueError(f"an exact path is of the hinge: that of the {problem.phi.words} has breakpoints that are no rational numbers")
     if np.isinf(problem.unit_weights).any():
         raise ValueError("rows of infinite weight have no share of C")
     refused = refusal(problem)

@@ -109,7 +109,7 @@ def weighted_pairs(problem: MarginProblem, v: Array, mean: bool) -> MarginProble
         total = np.bincount(groups, weights, used.groups).astype(np.float64)[groups]
     if mean:
         weights = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
-    within_float64(pairs, problem.C, problem.loss, weights)
+    within_float64(pairs, problem.C, problem.phi, weights)
     return replace(problem, rows=pairs, weights=weights)
 
 
