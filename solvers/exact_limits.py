@@ -32,7 +32,7 @@ def refusal(problem: Problem) -> Refusal | None:
     if isinstance(problem, MarginProblem) and problem.T > 1:
         return Refusal(f"there are {problem.T} thresholds, and this method knows one bias")
     if not rational_kernel(problem.kernel):
-        return Refusal(f"the {problem.kernel.name} kernel has no rational values: give its float Gram matrix (`given_gram`)")
+        return Refusal(f"the {problem.kernel.name} kernel is not computed in fractions: give its float Gram matrix (`given_gram`)")
     if problem.m > EXACT_POINTS:
         return _too_large(f"{problem.m:,} points", f"{EXACT_POINTS:,}")
     if isinstance(problem.rows, Pairs) and problem.p > EXACT_PAIRS:

@@ -19,12 +19,13 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arguments import did_you_mean, shown
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs
+from equimargin.formulations.rows.loss import LOSS_NAMES
 from equimargin.formulations.user_functions import kept
 
 P = TypeVar("P", bound=AnyProblem)
@@ -99,6 +100,9 @@ class Requirements(Generic[P]):
             raise ValueError(f"Requirements: shape must be a class of problems, such as MarginProblem, not {shown(self.shape)}")
         if isinstance(self.losses, str):
             raise ValueError(f"Requirements: losses must be names of losses, such as ('hinge',), not {shown(self.losses)}")
+        unknown = [name for name in (*self.losses, *self.why) if name not in LOSS_NAMES]
+        if unknown:
+            raise ValueError(f"Requirements: there is no loss {shown(unknown[0])}{did_you_mean(str(unknown[0]), list(LOSS_NAMES))}")
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
         """Return the first requirement that the problem does not meet, or None.

@@ -24,7 +24,11 @@ from equimargin.testing import check_formulation
 def hinge(d: Symbols) -> cp.Problem:
     """min  1/2 |w|^2 + C sum_i (1 - y_i (w.x_i - b))_+."""
     w, b, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(name="b"), d.parameter("C")
-    return minimize(cp.sum_squares(w) / 2 + C * (d.c @ cp.pos(1 - cp.multiply(d.y, d.X @ w - b))))
+    margins = cp.multiply(d.y, d.X @ w - b)
+    return minimize(
+        cp.sum_squares(w) / 2 + C * (d.c @ cp.pos(1 - margins)),
+        hard=margins[d.hard] >= 1 if d.hard.any() else None,  # rows of infinite weight, for which d.c is 0
+    )
 
 
 if __name__ == "__main__":

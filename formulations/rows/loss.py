@@ -184,6 +184,8 @@ WITH_DELTA: Mapping[str, Callable[[float], Loss]] = {"huberised_hinge": huberise
 """Constructors of the losses with a width delta, by the names of the losses."""
 
 
+LOSS_NAMES = (*LOSS_OF_NAME, *WITH_DELTA)
+"""The names of all losses."""
 MIN_DELTA, MAX_DELTA = 1e-100, 1e100
 """Range of delta in which the slope and the products with it are floats."""
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.gram import proven_shift
-from equimargin.formulations.kernels.kernel import Intercept, Kernel, Polynomial, Precomputed, precomputed
+from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed, precomputed
 from equimargin.formulations.numeric.arrays import Array, Features, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
@@ -267,6 +267,8 @@ def gram_in_integers(kernel: Kernel, X: Features, shift: float) -> tuple[Integer
         gamma, coef0 = Fraction(kernel.gamma), Fraction(kernel.coef0)
         common = lcm(unit * gamma.denominator, coef0.denominator)
         K, unit = (K * int(gamma * common / unit) + int(coef0 * common)) ** kernel.degree, common**kernel.degree
+    elif not isinstance(kernel, Linear):
+        raise TypeError(f"{kernel!r} is said to be rational in `exact_limits`, and its values are not computed here")
     return K, unit
 
 

@@ -30,7 +30,7 @@ SUPPORT = 1e-9
 
 
 def exact_ray(problem: MarginProblem, taken: Taken, weights: Array) -> Ray | None:
-    """The exact ray on the rows of a ray in floats; None where these rows have none of one sign, or the kernel has no rational values.
+    """Return the exact ray on the rows of a ray in floats; None if they have none of one sign, or the kernel is not computed in fractions.
 
     Parameters
     ----------

@@ -19,7 +19,8 @@ from equimargin.formulations import MarginProblem, Point, Problem
 from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Status
 from equimargin.solvers.solution import Callback
-from equimargin.testing import check_solver, main
+from equimargin.testing import check_solver
+from equimargin.testing.__main__ import main
 from places import HANG, ROOT
 
 SMO = SOLVERS["smo"]
@@ -253,13 +254,13 @@ def test_an_unknown_name_is_a_key_error() -> None:
     ("arguments", "status", "words"),
     [
         ([], 2, "usage: python -m equimargin.testing [MODULE:]NAME"),
-        (["nowhere"], 2, "neither a formulation nor a solver is called nowhere"),
+        (["nowhere"], 2, "no formulation, solver or kernel is called nowhere"),
         (["no_such_module:Thing"], 2, "no_such_module:Thing cannot be found"),
         (["equimargin.solvers:Nothing"], 2, "cannot be found"),
         (["linear_program"], 0, "linear_program conforms"),
         (["equimargin.formulations:rvm"], 2, "cannot be found"),
         (["nowhere:mine"], 2, "nowhere:mine cannot be found: No module named 'nowhere'"),
-        (["smoo"], 2, "neither a formulation nor a solver is called smoo; did you mean smo?"),
+        (["smoo"], 2, "no formulation, solver or kernel is called smoo; did you mean smo?"),
     ],
 )
 def test_the_command_says_what_it_finds(arguments: list[str], status: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:

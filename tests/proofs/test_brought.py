@@ -32,7 +32,8 @@ from equimargin.proofs.program.worth import worth
 from equimargin.proofs.referee.examination import bounds_for
 from equimargin.solvers import SOLVERS, Limits, Status, solve_declaration
 from equimargin.solvers.requirements import Requirements
-from equimargin.testing import check_formulation, check_solver, main
+from equimargin.testing import check_formulation, check_solver
+from equimargin.testing.__main__ import main
 from narrow import as_a, present
 
 POINT = {"X": np.array([[1.0]]), "nu": 0.5}

@@ -275,9 +275,9 @@ def test_a_given_matrix_must_be_positive_semidefinite() -> None:
 @pytest.mark.parametrize(
     ("problem", "sentence"),
     [
-        (classification([[0.0], [1.0]], [1, -1], kernel=rbf()), "no rational values"),
-        (classification([[0.0], [1.0]], [1, -1], kernel=sigmoid()), "no rational values"),
-        (classification([[0.0], [1.0]], [1, -1], kernel=rbf(), bias="penalized"), "no rational values"),
+        (classification([[0.0], [1.0]], [1, -1], kernel=rbf()), "not computed in fractions"),
+        (classification([[0.0], [1.0]], [1, -1], kernel=sigmoid()), "not computed in fractions"),
+        (classification([[0.0], [1.0]], [1, -1], kernel=rbf(), bias="penalized"), "not computed in fractions"),
         (classification(np.zeros((1501, 1)), np.ones(1501)), "1,501 points"),
         (ranking(np.zeros((1000, 1)), np.arange(1000)), "499,500 pairs"),
         (one_norm_ranking(np.zeros((100, 1)), np.arange(100)), "4,950 rows x 4,950 unknowns"),

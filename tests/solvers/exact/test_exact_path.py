@@ -170,7 +170,7 @@ def test_time_and_pieces_end_a_path_with_a_sentence() -> None:
     ("problem", "sentence"),
     [
         (classification(LINE, [1, -1, 1], loss="squared_hinge"), "the squared hinge has breakpoints that are no rational numbers"),
-        (classification(LINE, [1, -1, 1], kernel=rbf(1.0)), "the rbf kernel has no rational values"),
+        (classification(LINE, [1, -1, 1], kernel=rbf(1.0)), "the rbf kernel is not computed in fractions"),
         (classification(LINE, [1, -1, 1], sample_weight=[1.0, np.inf, 1.0]), "rows of infinite weight have no share of C"),
         (one_norm_ranking(LINE, [1, 2, 3]), "`regularization_path`"),
         (regression(np.zeros((1501, 1)), np.zeros(1501)), "too large: 1,501 points"),

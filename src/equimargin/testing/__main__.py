@@ -1,0 +1,78 @@
+"""The checks from the command line: `python -m equimargin.testing [MODULE:]NAME`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from types import ModuleType
+
+from equimargin.formulations import REGISTRY, Kernel
+from equimargin.formulations.kernels.registry import KERNELS
+from equimargin.formulations.numeric.arguments import did_you_mean, said, shown
+from equimargin.formulations.user_functions import kept_from_quitting
+from equimargin.solvers import SOLVERS, Solver
+from equimargin.testing import check_formulation, check_kernel, check_solver
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a check from the command line: 0 it conforms, 1 it does not, 2 it cannot be found or checked; each is a sentence."""
+    if len(arguments) != 1:
+        print("usage: python -m equimargin.testing [MODULE:]NAME - the id of a formulation, the name of a solver or a kernel, or a class")
+        return 2
+    module, _, name = arguments[0].rpartition(":")
+    try:
+        with kept_from_quitting():
+            check = _named(module, name)
+    except (ImportError, LookupError) as error:
+        print(f"{arguments[0]} cannot be found: {error}")
+        return 2
+    except Exception as error:
+        print(f"{arguments[0]} cannot be checked: {said(error)}")
+        return 2
+    try:
+        refuted = check()
+    except AssertionError as wrong:
+        print(wrong)
+        return 1
+    except ValueError as impossible:
+        print(f"{arguments[0]} cannot be checked: {impossible}")
+        return 2
+    print(f"{name} conforms" + (f": it is a control, and {refuted}" if refuted else ""))
+    return 0
+
+
+def _named(module: str, name: str) -> Callable[[], object]:
+    """Return the check of the formulation, solver or kernel with this name, once its module has been imported."""
+    home = import_module(module) if module else None
+    if name in REGISTRY:
+        return lambda: check_formulation(name)
+    if name in SOLVERS:
+        return lambda: check_solver(name)
+    if name in KERNELS:
+        return lambda: check_kernel(KERNELS[name]())
+    found = getattr(home, name, None)
+    if found is None:
+        known = _names_of(home) if home else [*REGISTRY, *SOLVERS, *KERNELS]
+        near = did_you_mean(name, known) or (f"; it has {', '.join(known) or 'none'}" if home else "")
+        raise LookupError(f"no formulation, solver or kernel{f' of {module}' if module else ''} is called {name}{near}")
+    # A class, or a function that makes a solver or a kernel, is called; a Solver may be callable itself.
+    made = found() if isinstance(found, type) or (callable(found) and not isinstance(found, Solver)) else found
+    if isinstance(made, Kernel):
+        return lambda: check_kernel(made)
+    if not isinstance(made, Solver):
+        wrapped = "`equimargin.adapters.from_estimator` makes one of it" if hasattr(made, "fit") else "see `equimargin.solvers.Solver`"
+        raise ValueError(f"{shown(made)} is no Solver; {wrapped}")
+    return lambda: check_solver(made)
+
+
+def _names_of(home: ModuleType) -> list[str]:
+    """Return the names of formulations and solvers that a module enters or holds."""
+    entered = [id for id, entry in REGISTRY.items() if entry.module == home.__name__]
+    entered += [solver.name for solver in SOLVERS.values() if solver.module == home.__name__]
+    own = [name for name, value in vars(home).items() if getattr(value, "__module__", home.__name__) == home.__name__]
+    return [*entered, *(name for name in own if not name.startswith("_") and isinstance(vars(home)[name], Solver))]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

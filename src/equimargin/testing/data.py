@@ -1,0 +1,258 @@
+"""Hypothesis strategies for data of every task, difficult cases on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from equimargin.formulations import Kernel, linear, polynomial, rbf
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.programs import Program, program_from_arrays
+
+Draw = st.DrawFn
+
+
+class Classes(NamedTuple):
+    """X (m, d), y (m,) in {-1, +1}."""
+
+    X: Array
+    y: Array
+
+
+class Levels(NamedTuple):
+    """X (m, d), y (m,) levels in {0, ..., levels - 1}."""
+
+    X: Array
+    y: Array
+    levels: int
+
+
+class Targets(NamedTuple):
+    """X (m, d), y (m,) and epsilon >= 0."""
+
+    X: Array
+    y: Array
+    epsilon: float
+
+
+class Relevances(NamedTuple):
+    """X (m, d), y (m,) relevances, qid (m,) queries or None."""
+
+    X: Array
+    y: Array
+    qid: NDArray[np.int64] | None
+
+
+def scales(tails: bool = True) -> st.SearchStrategy[float]:
+    """Positive factors near 1.
+
+    With `tails` they are, each with the same probability, near 1, anywhere from 1e-6 to 1e6, or
+    near an end.
+
+    Parameters
+    ----------
+    tails : whether to leave [0.1, 10].
+    """
+    near = st.floats(-1, 1)
+    exponents = near if not tails else st.one_of(near, st.floats(-6, 6), st.floats(-6, -4), st.floats(4, 6))
+    return exponents.map(lambda e: float(10**e))
+
+
+def costs(tails: bool = True) -> st.SearchStrategy[float]:
+    """C, drawn as `scales` are; 1 is the simplest.
+
+    Parameters
+    ----------
+    tails : whether to leave [0.1, 10].
+    """
+    return scales(tails)
+
+
+@st.composite
+def programs(draw: Draw, scaled: bool = True) -> Program:
+    """Convex quadratic and linear programs of one to five unknowns, as `program_from_arrays` gives them.
+
+    Feasible ones, infeasible ones and such without a lower bound are drawn, with equations,
+    repeated and zero rows, a P of any rank, and optima of several points.
+
+    Parameters
+    ----------
+    scaled : whether rows and unknowns are multiplied by powers of two from 2^-20 to 2^20.
+    """
+    n, m, r, rank = (draw(st.integers(*ends)) for ends in ((1, 5), (0, 2), (0, 8), (0, 3)))
+    powers = st.sampled_from([0, 0, 0, -20, -3, 3, 20] if scaled else [0])
+
+    def table(height: int) -> Array:
+        entries = draw(st.lists(st.integers(-3, 3), min_size=height * n, max_size=height * n))
+        return np.array(entries, dtype=np.float64).reshape(height, n)
+
+    def factors(size: int) -> Array:
+        return np.exp2(np.array(draw(st.lists(powers, min_size=size, max_size=size)), dtype=np.float64))
+
+    A, G, B, q = table(m), table(r), table(rank), table(1)[0]
+    G = G[draw(st.lists(st.integers(0, r - 1), min_size=r, max_size=r))] if r and draw(st.booleans()) else G
+    inside, room = table(1)[0], np.array(draw(st.lists(st.integers(0, 2), min_size=r, max_size=r)), dtype=np.float64)
+    b, h = (A @ inside, G @ inside + room) if draw(st.integers(0, 3)) else (np.ones(m), room - 1)
+    units, rows = factors(n), factors(r)
+    return program_from_arrays(
+        B.T @ B * np.multiply.outer(units, units), q * units, A * units, b, G * units * rows[:, None], h * rows, draw(st.integers(-2, 2))
+    )
+
+
+def kernels() -> st.SearchStrategy[Kernel]:
+    """Linear, polynomial and RBF kernels, the positive semidefinite ones that need features only."""
+    gammas = st.sampled_from([1.0, 0.5, 0.1, 2.0])
+    return st.one_of(
+        st.just(linear()),
+        gammas.map(rbf),
+        st.builds(polynomial, st.integers(1, 3), gammas, st.sampled_from([1.0, 0.0])),
+    )
+
+
+@st.composite
+def features(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Array:
+    """X (m, d), m up to `max_points` and d up to 4 or a little above m, some of it degenerate.
+
+    Parameters
+    ----------
+    max_points, min_points : int
+        Largest and smallest m.
+    tails : bool
+        Whether entries may be as small as 1e-6 or as large as 1e6.
+    """
+    m, d = draw(st.integers(min_points, max_points)), draw(st.integers(1, 4))
+    if m <= 10 and draw(st.booleans()):
+        d = m + draw(st.integers(1, 2))
+    entries = draw(st.sampled_from([st.integers(-3, 3).map(float), st.integers(-4000, 4000).map(lambda k: k / 1000)]))
+    if draw(st.booleans()) and draw(st.booleans()):
+        X = np.outer(_vector(draw, entries, m), _vector(draw, entries, d))  # its linear Gram matrix has rank one
+    else:
+        X = _vector(draw, entries, m * d).reshape(m, d)
+    if draw(st.booleans()):
+        X = X[draw(st.lists(st.integers(0, m - 1), min_size=m, max_size=m))]
+    if draw(st.booleans()):
+        X[draw(st.integers(0, m - 1))] = 0.0
+    if draw(st.booleans()):
+        X[:, draw(st.integers(0, d - 1))] = 0.0
+    return X * draw(scales(tails)) if tails else X
+
+
+@st.composite
+def classification_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Classes:
+    """X and y in {-1, +1}: repeated points with the same and with contradicting labels, a single class now and then.
+
+    Parameters
+    ----------
+    As in `features`.
+    """
+    X = draw(features(max_points, tails, min_points))
+    y = _vector(draw, st.sampled_from([-1.0, 1.0]), len(X))
+    if len(X) > 1 and draw(st.booleans()):
+        X[-1], y[-1] = X[0], -y[0]
+    if draw(st.integers(0, 9)) == 0:
+        y[:] = y[0]
+    return Classes(X, y)
+
+
+@st.composite
+def regression_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Targets:
+    """X, y and epsilon: ties, constant targets, repeated points with different targets, epsilon 0.
+
+    Parameters
+    ----------
+    As in `features`.
+    """
+    X = draw(features(max_points, tails, min_points))
+    fine = 1000 if tails else 10  # a target of 0.001 alone has an optimum of 1e-6, where backends' tolerances are absolute
+    grids = [st.integers(-3, 3).map(float), st.integers(-3 * fine, 3 * fine).map(lambda k: k / fine)]
+    y = _vector(draw, draw(st.sampled_from(grids)), len(X))
+    if len(X) > 1 and draw(st.booleans()):
+        X[-1], y[-1] = X[0], y[0] + 1.0
+    if draw(st.integers(0, 9)) == 0:
+        y[:] = y[0]
+    epsilon = draw(st.sampled_from([0.1, 0.0, 0.5, 5.0]))
+    scale = draw(scales(tails)) if tails else 1.0
+    return Targets(X, y * scale, epsilon * scale)
+
+
+@st.composite
+def ordinal_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Levels:
+    """X, y and two to four levels: levels without a point, repeated points of other levels, a single level now and then.
+
+    Parameters
+    ----------
+    max_points, min_points : int
+        Largest and smallest m.
+    tails : bool
+        Whether entries may be as small as 1e-6 or as large as 1e6.
+    """
+    X, levels = draw(features(max_points, tails, min_points)), draw(st.integers(2, 4))
+    y = _vector(draw, st.integers(0, levels - 1).map(float), len(X))
+    if len(X) > 1 and draw(st.booleans()):
+        X[-1], y[-1] = X[0], levels - 1 - y[0]
+    if draw(st.integers(0, 9)) == 0:
+        y[:] = y[0]
+    return Levels(X, y, levels)
+
+
+@st.composite
+def ranking_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Relevances:
+    """X, relevances and queries: ties, all distinct levels, queries of one level or one row, no pair at all now and then.
+
+    Parameters
+    ----------
+    As in `features`.
+    """
+    X = draw(features(max_points, tails, min_points))
+    m = len(X)
+    levels = draw(st.sampled_from([2, 3, m]))
+    y = _vector(draw, st.integers(0, levels - 1).map(float), m)
+    if levels == m and draw(st.booleans()):
+        y = np.array(draw(st.permutations(range(m))), dtype=np.float64)
+    qid = None if draw(st.booleans()) else np.array(draw(st.lists(st.integers(1, 3), min_size=m, max_size=m)), dtype=np.int64)
+    if qid is not None and draw(st.booleans()):
+        y[qid == qid[0]] = y[0]
+    if qid is not None and m > 2 and draw(st.booleans()):
+        qid[0] = 4
+    if draw(st.integers(0, 9)) == 0:
+        y[:] = y[0]
+    elif m > 1:  # one pair at least: drawn at random, most small examples would have none
+        y[-1] = y[-2] + 1
+        if qid is not None:
+            qid[-1] = qid[-2]
+    return Relevances(X, y, qid)
+
+
+DATA_OF: Mapping[str, Callable[..., st.SearchStrategy[Any]]] = {
+    "classification": classification_data,
+    "regression": regression_data,
+    "ranking": ranking_data,
+    "ordinal": ordinal_data,
+}
+"""The strategies for the data of the tasks."""
+
+
+@st.composite
+def weights(draw: Draw, size: int, tails: bool = True) -> Array | None:
+    """Factors of C, (size,): None in one of three, else around 1 with zeros, and with `tails` an infinite one now and then.
+
+    Parameters
+    ----------
+    size : how many.  tails : whether rows may have to be met at any cost.
+    """
+    if draw(st.integers(0, 2)) == 0:
+        return None
+    w = _vector(draw, st.sampled_from([1.0, 0.5, 3.0]), size)
+    if draw(st.booleans()):
+        w[draw(st.integers(0, size - 1))] = 0.0
+    if tails and draw(st.integers(0, 2)) == 0:
+        w[draw(st.integers(0, size - 1))] = np.inf
+    return w
+
+
+def _vector(draw: Draw, entries: st.SearchStrategy[float], size: int) -> Array:
+    return np.array(draw(st.lists(entries, min_size=size, max_size=size)), dtype=np.float64)

@@ -1,0 +1,62 @@
+"""The check of kernels: every bound on rounding against values in extended precision."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from equimargin.formulations import Kernel
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.testing.conforming import conforming, require
+
+SCALES = (1e-3, 1.0, 30.0)
+"""Sizes of the features of the points at which a kernel is checked."""
+
+
+@conforming()
+def check_kernel(kernel: Kernel) -> None:
+    """Check the values of a kernel, and its bounds on their rounding, at random points of three sizes.
+
+    K must be symmetric, its diagonal the one that `diagonal` returns and at most `diagonal_bound`,
+    and positive semidefinite if the kernel says so. With values in extended precision in place of
+    exact ones,
+
+        |K_ij - k(x_i, z_j)| <= E_ij,      E the bounds that `rounding` returns.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel of features, whose `block` computes in the precision of its arguments.
+
+    Raises
+    ------
+    ValueError
+        If the kernel is given by its matrix, or the platform has no extended precision.
+    AssertionError
+        If the check fails; the message says what is wrong, in a sentence.
+    """
+    if kernel.given:
+        raise ValueError(f"the kernel {kernel!r} has no values to be computed")
+    if np.finfo(np.longdouble).eps >= np.finfo(np.float64).eps:
+        raise ValueError("this platform has no extended precision to check a kernel with")
+    for seed, size in enumerate(SCALES):
+        _check_at(kernel, size * np.random.default_rng(seed).normal(size=(40, 3)), f"{kernel!r} at points of size {size:g}")
+
+
+def _check_at(kernel: Kernel, X: Array, where: str) -> None:
+    K, m = kernel.block(X, X), len(X)
+    require(K.shape == (m, m) and bool(np.isfinite(K).all()), f"{where}: block must return finite values, ({m}, {m})")
+    wide = X.astype(np.longdouble)
+    exact = kernel.block(wide, wide)
+    require(exact.dtype == np.longdouble, f"{where}: block must compute in the precision of the points, and returns {exact.dtype}")
+    bounds = np.column_stack([kernel.rounding(X, X, K, unit) for unit in np.eye(m)])
+    off = np.abs(K - exact)
+    i, j = np.unravel_index(int(np.argmax(off - bounds)), off.shape)
+    said = f"the value of points {i} and {j} of `rng.normal` is off by {float(off[i, j]):.2e}, and rounding says {float(bounds[i, j]):.2e}"
+    require(bool((off <= bounds).all()), f"{where}: {said} at most")
+    slack = 2 * float(bounds.max())
+    require(bool(np.abs(K - K.T).max() <= slack), f"{where}: block is not symmetric")
+    require(bool(np.abs(kernel.diagonal(X) - np.diag(K)).max() <= slack), f"{where}: diagonal is not that of block")
+    require(bool((np.diag(K) <= kernel.diagonal_bound(X) + slack).all()), f"{where}: diagonal_bound is below the diagonal")
+    least = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
+    definite = not kernel.positive_semidefinite or least >= -1e-12 * m * float(np.abs(K).max())
+    require(definite, f"{where}: it says that it is positive semidefinite, and its matrix has the eigenvalue {least:.2e}")

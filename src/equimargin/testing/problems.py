@@ -1,0 +1,171 @@
+"""Problems of every family: drawn ones, extreme ones, and samples that have an optimum."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
+from hypothesis import strategies as st
+
+from equimargin.formulations import Kernel, OneNormProblem, Problem
+from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.kernels.exponential import Exponential
+from equimargin.formulations.kernels.kernel import RBF, Polynomial
+from equimargin.formulations.numeric.rounding import SMALLEST
+from equimargin.formulations.rows.listed import Tube
+from equimargin.testing.data import DATA_OF, Draw, costs, kernels, scales, weights
+from equimargin.testing.families import HARD, ONE_NORM, task_of
+
+SMALL, LARGE = (1, 19), (20, 32)
+"""Smallest and largest number of points of the two sorts of instances that a seed draws."""
+LARGE_IN = 2, 5
+"""How many of how many instances are large ones."""
+
+
+@st.composite
+def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Problem:
+    """A problem of a family; rows or queries of a soft margin may have weights of their own.
+
+    Parameters
+    ----------
+    family : one of CANONICAL.  max_points, min_points : largest and smallest m.
+    tails : whether scales, costs and weights go from 1e-6 to 1e6 and to infinity, or stay near 1.
+
+    Raises
+    ------
+    ValueError : an unknown family.
+    """
+    task, settings = task_of(family), FAMILIES[family].settings
+    kernel = draw(kernels())
+    C = {} if family in HARD else {"C": draw(costs(tails))}
+    data = draw(DATA_OF[task](max_points, tails, min_points))._asdict() | C | {"kernel": kernel}
+    if "delta" in settings:
+        data["delta"] = draw(st.sampled_from([0.5, 0.1, 3.0]))
+    if family not in ONE_NORM and family not in HARD:
+        may_be_hard = tails and "delta" not in settings
+        if task == "ranking":
+            names = [0] if data["qid"] is None else np.unique(data["qid"]).tolist()
+            factors = draw(weights(len(names), may_be_hard))
+            data["query_weight"] = None if factors is None else dict(zip(names, factors.tolist(), strict=True))
+        else:
+            data["sample_weight"] = draw(weights(len(data["y"]), may_be_hard))
+    problem: Problem = FAMILIES[family](data)
+    return problem
+
+
+def drawn_problem(family: str, seed: int, number: int) -> Problem:
+    """An instance of a family, always the same one for a seed and a number: those of `make nightly`.
+
+    Parameters
+    ----------
+    family : str
+        One of CANONICAL.
+    seed, number : int
+        Two in five numbers have instances of 20 to 32 points, the others of 1 to 19.
+    """
+    least, most = LARGE if number % LARGE_IN[1] < LARGE_IN[0] else SMALL
+    found: list[Problem] = []
+
+    @seeded(f"{seed} {family} {number}")
+    @settings(max_examples=2, phases=[Phase.generate], database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(margin_problems(family, most, min_points=least))
+    def collect(problem: Problem) -> None:
+        found.append(problem)
+
+    collect()
+    return found[-1]  # the first example is the simplest one
+
+
+FLOAT64_BORDERS = (5e-324, 2.3e-308, 1e-165, 1e-154, 1e-85, 1e85, 1.4e154, 1e200)
+"""Factors at which numbers, their squares or their cubes begin to underflow or to overflow in float64."""
+
+
+def extreme_scales() -> st.SearchStrategy[float]:
+    """Positive factors near 1, anywhere from 1e-320 to 1e300, or where arithmetic in float64 begins to fail."""
+    return st.one_of(scales(False), st.floats(-320, 300).map(lambda e: float(10**e)), st.sampled_from(FLOAT64_BORDERS))
+
+
+@st.composite
+def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
+    """A tiny problem whose points, targets, costs, weights and kernel parameters have scales of their own anywhere in float64.
+
+    Where it has weights some of them may be infinite, so that rows that must be met stand beside
+    others that are paid for.
+
+    Its kernel values, its squares and its optimum may underflow or overflow: a proven interval must
+    be true none the less.
+
+    Parameters
+    ----------
+    family : one of CANONICAL.  max_points : largest m.
+
+    Raises
+    ------
+    ValueError : an unknown family.
+    """
+    problem = draw(margin_problems(family, max_points, tails=False))
+    extreme, largest = extreme_scales(), float(np.finfo(np.float64).max)
+
+    def scaled(values: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return np.clip(values * draw(extreme), -largest, largest)
+
+    kernel = problem.kernel
+    if isinstance(kernel, RBF | Exponential | Polynomial):
+        kernel = replace(kernel, gamma=max(float(scaled(kernel.gamma)), SMALLEST))
+    if isinstance(kernel, Polynomial):
+        kernel = replace(kernel, coef0=float(scaled(kernel.coef0)))
+    C = problem.C if np.isinf(problem.C) else draw(extreme)
+    problem = replace(problem, X=scaled(problem.X), kernel=kernel, C=C)
+    if isinstance(problem, OneNormProblem):
+        return problem
+    if isinstance(problem.rows, Tube):
+        scale = draw(extreme)
+        problem = replace(problem, rows=Tube(problem.rows.y * scale, problem.rows.epsilon * scale))
+    if problem.weights is None:
+        return problem
+    size = len(problem.weights)
+    may_be_hard = "delta" not in FAMILIES[family].settings
+    hard = draw(st.lists(st.booleans(), min_size=size, max_size=size)) if may_be_hard and draw(st.booleans()) else [False] * size
+    return replace(problem, weights=np.where(hard, np.inf, scaled(problem.weights)))
+
+
+def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: int = 16, levels: int = 3) -> Problem:
+    """A small random problem of a family that has an optimum: noisy where slacks are paid for, feasible where they are not.
+
+    Parameters
+    ----------
+    family : str
+        One of CANONICAL.
+    kernel : Kernel or None
+        Linear by default.
+    seed : int
+        Seed of the data.
+    n : int
+        Number of points.
+    levels : int
+        Number of levels of a ranking or an ordinal regression.
+
+    Raises
+    ------
+    ValueError : an unknown family.
+    """
+    task, hard, direction = task_of(family), family in HARD, np.array([1.0, -0.7, 0.4])
+    rng = np.random.default_rng([seed, n])
+    X = rng.normal(size=(n, 3)) + 0.5
+    clean = X @ direction
+    score = clean if hard else clean + 0.6 * rng.normal(size=n)
+    data = {"kernel": kernel} | ({} if hard else {"C": float(10 ** rng.uniform(-1, 0.5))})
+    if task == "regression":
+        y = clean + 0.05 * rng.uniform(-1, 1, n) if hard else score
+    elif task == "classification":
+        through_the_origin = hard and not FAMILIES[family].settings.get("bias", True)
+        y = np.where(score > (0.0 if through_the_origin else np.quantile(score, 0.6)), 1.0, -1.0)
+        X = X + 0.3 * np.outer(y, direction) if hard else X
+    else:
+        y = np.digitize(score, np.quantile(score, np.linspace(0.3, 0.7, levels - 1))).astype(np.float64)
+    problem: Problem = FAMILIES[family](data | {"X": X, "y": y})
+    return problem
