@@ -29,9 +29,9 @@ from typing import Any, Generic, Protocol, TypeVar, overload, runtime_checkable
 
 import numpy as np
 
-from equimargin.formulations.family import Family, check_name
+from equimargin.formulations.family import FAMILIES, Family, check_name
 from equimargin.formulations.formulation import REGISTRY
-from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arguments import did_you_mean, shown
 from equimargin.formulations.numeric.jit import seconds_at_work, seconds_to_compile
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
@@ -279,6 +279,9 @@ def solver(
         raise ValueError(f"{name}: requires must be {known}, not {shown(requires)}")
     if not 0 < accuracy <= LEAST_ACCURATE:
         raise ValueError(f"the accuracy of {name} is {accuracy}: it must be above 0 and at most {LEAST_ACCURATE}")
+    unknown = [family for family in families if isinstance(family, str) and not any(f"{id}.".startswith(f"{family}.") for id in FAMILIES)]
+    if unknown:
+        raise ValueError(f"{name}: there is no family {shown(unknown[0])}{did_you_mean(str(unknown[0]), list(FAMILIES))}")
     ids = tuple(family if isinstance(family, str) else family.id for family in families)
     reference = issubclass(requires.shape, ProgramProblem) if reference is None else reference
 

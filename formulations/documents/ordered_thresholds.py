@@ -17,17 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.checks import Optional, matrix, needing, positive, targets
 from equimargin.formulations.documents.chu_shashua import CHU
 from equimargin.formulations.drawing import Data, points
 from equimargin.formulations.family import Family
-from equimargin.formulations.numeric.arguments import factors, number, reals
-from equimargin.formulations.problem.labels import numbers
+from equimargin.formulations.numeric.arguments import factors
 from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import cp
 
@@ -41,32 +40,22 @@ def drawn(**parameters: list[float]) -> Any:
     return st.tuples(few, weights).map(lambda of: of[0] if of[1] is None else of[0] | {"weights": np.array(of[1][: len(of[0]["y"])])})
 
 
-def check(d: Data) -> None:
-    """Refuse data that are no points with levels, or whose cost or weights are none.
-
-    Raises
-    ------
-    ValueError : such data, in a sentence.
-    """
-    missing = [name for name in ("X", "y", "C") if name not in d]
-    if missing:
-        raise ValueError(f"the data lack {' and '.join(missing)}: ordinal regression takes X, y, C")
-    X = reals(d["X"], "X")
-    if X.ndim != 2 or X.size == 0 or not np.isfinite(X).all():
-        raise ValueError("X must hold finite numbers, a row for every point and a column for every feature, and one of each at least")
-    _check_levels(numbers(d["y"], len(X), "y"))
-    number(d["C"], "C", "a positive finite number", lambda C: 0 < C < np.inf)
-    if "weights" in d:
-        weights = factors(d["weights"], len(X), "weights")
-        if not weights.any() or np.isinf(weights).any():
-            raise ValueError("weights must be finite, and not all of them 0")
-
-
-def _check_levels(y: NDArray[np.float64]) -> None:
+def _levels(value: Any, name: str, data: Data) -> None:
+    """Refuse what is no level for every row of X."""
+    y = targets(value, name, data)
     if (y != np.floor(y)).any() or y.min() < 0 or y.max() < 1:
-        raise ValueError("y must hold levels, whole numbers from 0 on, and not only 0: with one level there is no threshold")
+        raise ValueError(f"{name} must hold levels, whole numbers from 0 on, and not only 0: with one level there is no threshold")
 
 
+def _weights_of_points(value: Any, name: str, data: Data) -> None:
+    """Refuse what is no finite weight for every row of X, or 0 for all."""
+    weights = factors(targets(value, name, data), len(data["X"]), name)
+    if not weights.any():
+        raise ValueError(f"{name} must not all be 0")
+
+
+check = needing(X=matrix, y=_levels, C=positive, weights=Optional(_weights_of_points))
+"""Check of the data of `ord.explicit` and of `ord.sum`."""
 explicit = Family("ord.explicit", Source("Chu 2005", "section 2", CHU), data=partial(drawn, C=[1.0, 0.25, 4.0]), check=check)
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
 
@@ -87,17 +76,12 @@ def weights_of(d: Data) -> NDArray[np.float64]:
 
 
 def rows_of(d: Data) -> Rows:
-    """The rows of the thresholds y_i - 1 and y_i of the points with a weight.
-
-    Raises
-    ------
-    ValueError : levels that are no whole numbers from 0 on, or of which there is one alone.
-    """
-    y, weights = np.asarray(d["y"]), weights_of(d)
-    _check_levels(y)
+    """Return the rows of the thresholds y_i - 1 and y_i of the points with a weight."""
+    y, weights = np.asarray(d["y"]).astype(np.int64), weights_of(d)
     thresholds = int(y.max())
-    chosen = [(i, k) for i, k in product(np.flatnonzero(weights), range(thresholds)) if k in (y[i] - 1, y[i])]
-    i, k = (np.array(each, dtype=np.int64) for each in zip(*chosen, strict=True))
+    i = np.repeat(np.flatnonzero(weights), 2)
+    k = y[i] - np.tile([1, 0], len(i) // 2)
+    i, k = i[inside := (k >= 0) & (k < thresholds)], k[inside]
     s = np.where(y[i] > k, 1.0, -1.0)
     return Rows(i, k, s, d["C"] * weights[i], s[:, None] * np.eye(thresholds)[k])
 

@@ -305,17 +305,18 @@ def test_losses_bound_what_the_thresholds_and_the_pairs_cost(seed: int) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"C": ...}, "the data lack C: ordinal regression takes X, y, C"),
-        ({"y": [0, 1, 2, 1]}, "y must have one number for each of the 3 rows"),
-        ({"X": [0.0, 1.0, 2.0]}, "X must hold finite numbers, a row for every point"),
-        ({"X": [], "y": []}, "X must hold finite numbers, a row for every point"),
+        ({"C": ...}, "they lack C; they are X, y, C, weights"),
+        ({"y": [0, 1, 2, 1]}, "y must be 3 numbers, one for every row of X"),
+        ({"X": [0.0, 1.0, 2.0]}, "X must be of a row for every point"),
+        ({"X": [], "y": []}, "X must be of a row for every point"),
+        ({"weight": [1, 1, 1]}, "they have 'weight', and are X, y, C, weights; did you mean weights"),
         ({"C": 0}, "C must be a positive finite number, not 0"),
         ({"C": -1}, "C must be a positive finite number, not -1"),
         ({"y": [0, 0, 0]}, "with one level there is no threshold"),
         ({"y": [0, 0.5, 1]}, "y must hold levels, whole numbers"),
-        ({"weights": [1, 1]}, r"weights must be 3 numbers in \[0, inf\]"),
-        ({"weights": [0, 0, 0]}, "weights must be finite, and not all of them 0"),
-        ({"weights": [1, 1e400, 1]}, "weights must be finite, and not all of them 0"),
+        ({"weights": [1, 1]}, "weights must be 3 numbers, one for every row of X"),
+        ({"weights": [0, 0, 0]}, "weights must not all be 0"),
+        ({"weights": [1, 1e400, 1]}, "weights must hold finite numbers"),
     ],
 )
 def test_data_that_are_no_ordinal_regression_are_a_sentence(tmp_path: Path, change: dict[str, Any], message: str) -> None:

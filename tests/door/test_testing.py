@@ -26,7 +26,7 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.kernels.exponential import Exponential
-from equimargin.solvers import SOLVERS
+from equimargin.solvers import SOLVERS, solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.testing import CANONICAL, check_formulation, check_kernel, check_solver, sample_problem
 from oracles.own_entries import PRINTED
@@ -144,6 +144,8 @@ def test_a_false_bound_and_a_false_word_of_a_kernel_are_found() -> None:
 def test_misspelt_families_and_losses_of_a_solver_are_named() -> None:
     with pytest.raises(ValueError, match="there is no loss 'hinges'; did you mean hinge"):
         Requirements(MarginProblem, losses=("hinges",))
+    with pytest.raises(ValueError, match=r"test.misspelt: there is no family 'svm.no_bias'; did you mean svm.nobias"):
+        solver("test.misspelt", "svm.no_bias")
     misspelt = replace(SOLVERS["smo"], families=("svm.no_bias",))
     with pytest.raises(AssertionError, match=r"smo is for svm.no_bias, and no family is called so; did you mean svm.nobias"):
         check_solver(misspelt)

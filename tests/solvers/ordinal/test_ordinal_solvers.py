@@ -54,6 +54,18 @@ def test_interval_holds_the_exact_optimum_and_is_narrow(name: str, loss: Any, se
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("levels", [2, 3])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0, np.inf])
+def test_rows_that_are_all_hard_by_weight_have_a_hard_margin_at_any_cost(loss: Any, levels: int, C: float) -> None:
+    y = np.array([0.0, 1.0, 2.0, 2.0]).clip(max=levels - 1)
+    problem = ordinal([[0.0], [3.0], [6.0], [10.0]], y, C, None, loss, sample_weight=[np.inf] * 4)
+    found = run("hard_levels", problem)
+    assert found.lower <= 2 / 9 * (1 + 1e-9)
+    assert found.upper >= 2 / 9 * (1 - 1e-9)
+    assert found.interval.relative_width <= 1e-6
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.5)], ids=["linear", "rbf"])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_columns_reach_the_requested_accuracy(loss: Any, kernel: Kernel, C: float) -> None:
