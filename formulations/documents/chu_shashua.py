@@ -86,7 +86,13 @@ def neighbours(d: Symbols) -> Any:
 # Section 3, all thresholds
 
 
-@ord_implicit.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik}", in_features=True, **WITH_THRESHOLDS)
+@ord_implicit.formulation(
+    "primal",
+    latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik}"
+    r" \quad\text{s.t.}\quad s_{ik} (w \cdot x_i - b_k) \ge 1 - \xi_{ik},\ \xi \ge 0",
+    in_features=True,
+    **WITH_THRESHOLDS,
+)
 def ord_implicit_primal(d: Symbols) -> cp.Problem:
     """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of all points i and thresholds k."""
     w, b, xi, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(d.T, "b"), cp.Variable(d.p, "xi"), d.parameter("C")
@@ -98,7 +104,12 @@ def ord_implicit_primal(d: Symbols) -> cp.Problem:
     )
 
 
-@ord_implicit.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", **MULTIPLIERS)
+@ord_implicit.formulation(
+    "dual",
+    latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2"
+    r" \quad\text{s.t.}\quad \sum_i s_{ik} a_{ik} = 0,\ 0 \le a \le C",
+    **MULTIPLIERS,
+)
 def ord_implicit_dual(d: Symbols) -> cp.Problem:
     """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2   s.t.   0 <= a <= C,  sum_i s_ik a_ik = 0 of every threshold k."""
     alpha, C = cp.Variable(d.p, "alpha"), d.parameter("C")
@@ -135,7 +146,13 @@ def ord_implicit_two_levels(d: Symbols) -> cp.Problem:
     return minimize(cp.sum_squares(w) / 2 + C * (d.c @ cp.pos(1 - margins)), hard=margins[d.hard] >= 1 if d.hard.any() else None)
 
 
-@ord_implicit_l2.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik}^2", in_features=True, **WITH_THRESHOLDS)
+@ord_implicit_l2.formulation(
+    "primal",
+    latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik}^2"
+    r" \quad\text{s.t.}\quad s_{ik} (w \cdot x_i - b_k) \ge 1 - \xi_{ik},\ \xi \ge 0",
+    in_features=True,
+    **WITH_THRESHOLDS,
+)
 def ord_implicit_l2_primal(d: Symbols) -> cp.Problem:
     """min 1/2 |w|^2 + C sum_ik xi_ik^2   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of all points i and thresholds k."""
     w, b, xi, C = cp.Variable(d.X.shape[1], "w"), cp.Variable(d.T, "b"), cp.Variable(d.p, "xi"), d.parameter("C")
@@ -147,7 +164,12 @@ def ord_implicit_l2_primal(d: Symbols) -> cp.Problem:
     )
 
 
-@ord_implicit_l2.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2 - \tfrac1{4C} |a|^2", **MULTIPLIERS)
+@ord_implicit_l2.formulation(
+    "dual",
+    latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2 - \tfrac1{4C} |a|^2"
+    r" \quad\text{s.t.}\quad \sum_i s_{ik} a_{ik} = 0,\ a \ge 0",
+    **MULTIPLIERS,
+)
 def ord_implicit_l2_dual(d: Symbols) -> cp.Problem:
     """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2 - |a|^2 / (4C)   s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k."""
     alpha, inverse = cp.Variable(d.p, "alpha"), d.parameter("1/C")
@@ -187,7 +209,7 @@ def ord_implicit_l2_two_levels(d: Symbols) -> cp.Problem:
 # The hard margin of Shashua and Levin
 
 
-@ord_hard.formulation("primal", latex=r"\min \tfrac12 |w|^2,\; s_{ik} (w \cdot x_i - b_k) \ge 1", **WITHOUT_SLACKS)
+@ord_hard.formulation("primal", latex=r"\min \tfrac12 |w|^2 \quad\text{s.t.}\quad s_{ik} (w \cdot x_i - b_k) \ge 1", **WITHOUT_SLACKS)
 def ord_hard_primal(d: Symbols) -> cp.Problem:
     """min 1/2 |w|^2   s.t.   s_ik (w.x_i - b_k) >= 1,  of all points i and thresholds k."""
     w, b = cp.Variable(d.X.shape[1], "w"), cp.Variable(d.T, "b")
@@ -196,7 +218,7 @@ def ord_hard_primal(d: Symbols) -> cp.Problem:
 
 @ord_hard.formulation(
     "neighbours",
-    latex=r"\min \tfrac12 |w|^2,\; s_{ik} (w \cdot x_i - b_k) \ge 1,\; k \in \{y_i - 1, y_i\},\; b_k \le b_{k+1}",
+    latex=r"\min \tfrac12 |w|^2 \quad\text{s.t.}\quad s_{ik} (w \cdot x_i - b_k) \ge 1,\ k \in \{y_i - 1, y_i\},\ b_k \le b_{k+1}",
     carries="function",
     to_canonical=lambda v, d: d.point(v["w"], -v["b"]),
     from_canonical=WITHOUT_SLACKS["from_canonical"],
@@ -207,7 +229,11 @@ def ord_hard_neighbours(d: Symbols) -> cp.Problem:
     return minimize(cp.sum_squares(w) / 2, margin=d.A[near] @ (d.X @ w) - d.S[near] @ b >= 1, order=b[1:] >= b[:-1] if d.T > 1 else None)
 
 
-@ord_hard.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", **MULTIPLIERS)
+@ord_hard.formulation(
+    "dual",
+    latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2" r" \quad\text{s.t.}\quad \sum_i s_{ik} a_{ik} = 0,\ a \ge 0",
+    **MULTIPLIERS,
+)
 def ord_hard_dual(d: Symbols) -> cp.Problem:
     """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2   s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k."""
     alpha = cp.Variable(d.p, "alpha")
@@ -216,7 +242,10 @@ def ord_hard_dual(d: Symbols) -> cp.Problem:
 
 
 @ord_hard.formulation(
-    "rank_hard", latex=r"\min \tfrac12 |w|^2,\; w \cdot (x_i - x_j) \ge 1", value=lambda value, d: 4 * value, **OF_RANKING
+    "rank_hard",
+    latex=r"\min \tfrac12 |w|^2 \quad\text{s.t.}\quad w \cdot (x_i - x_j) \ge 1",
+    value=lambda value, d: 4 * value,
+    **OF_RANKING,
 )
 def ord_hard_rank_hard(d: Symbols) -> cp.Problem:
     """min 1/2 |w|^2   s.t.   w.(x_i - x_j) >= 1  of all y_i > y_j.

@@ -123,13 +123,22 @@ def _of_bias(values: Mapping[str, Any], d: Data) -> Data:
     return {"w": values["w"], "b": -np.ravel(values["b"])}
 
 
-@explicit.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik},\; b_k \le b_{k+1}")
+@explicit.formulation(
+    "primal",
+    latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik}"
+    r" \quad\text{s.t.}\quad s_{ik} (w \cdot x_i - b_k) \ge 1 - \xi_{ik},\ \xi \ge 0,\ b_k \le b_{k+1},\ k \in \{y_i - 1, y_i\}",
+)
 def explicit_primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of k = y_i - 1 and y_i,  b_k <= b_{k+1}."""
     return _primal(d, ordered=True)
 
 
-@explicit.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", to_canonical=_of_dual)
+@explicit.formulation(
+    "dual",
+    latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2"
+    r" \quad\text{s.t.}\quad \sum_i s_{ik} a_{ik} = \mu_{k-1} - \mu_k,\ 0 \le a \le C,\ \mu \ge 0",
+    to_canonical=_of_dual,
+)
 def explicit_dual(d: Data) -> cp.Problem:
     """max sum a - 1/2 |sum a_ik s_ik x_i|^2   s.t.   0 <= a <= C,  mu >= 0,  sum_i s_ik a_ik = mu_{k-1} - mu_k,  mu_{-1} = mu_{L-2} = 0."""
     rows = rows_of(d)

@@ -116,9 +116,14 @@ def _of_dual(values: Mapping[str, Any], d: Data) -> Data:
     return {"w": (rows.s[:, None] * d["X"][rows.i]).T @ values["alpha"]}
 
 
-@sum_of_margins.formulation("primal", latex=r"\min \tfrac12 |w|^2 + \sum_k (a_k - b_k) + C \sum_i \xi_i")
+@sum_of_margins.formulation(
+    "primal",
+    latex=r"\min \tfrac12 |w|^2 + \sum_k (a_k - b_k) + C \sum_i \xi_i"
+    r" \quad\text{s.t.}\quad w \cdot x_i \le a_k + \xi_i \ (y_i = k),"
+    r"\ w \cdot x_i \ge b_k - \xi_i \ (y_i = k + 1),\ a_k \le b_k \le a_{k+1},\ \xi \ge 0",
+)
 def primal(d: Data) -> cp.Problem:
-    """min 1/2 |w|^2 + sum_k (a_k - b_k) + C sum xi   s.t.   w.x <= a_k + xi of the level k,  w.x >= b_k - xi of k + 1,  in order."""
+    """min 1/2 |w|^2 + sum_k (a_k - b_k) + C sum xi   s.t.   w.x <= a_k + xi of level k, w.x >= b_k - xi of k + 1, a_k <= b_k <= a_{k+1}."""
     return _primal(d)
 
 
@@ -139,7 +144,11 @@ def beta(d: Data) -> cp.Problem:
 
 
 @sum_of_margins.formulation(
-    "unit_ball", latex=r"\min \sum_k (a_k - b_k) + C \sum_i \xi_i,\; |w| \le 1", value=_squared, applies=unbounded, to_canonical=_of_unit
+    "unit_ball",
+    latex=r"\min \sum_k (a_k - b_k) + C \sum_i \xi_i \quad\text{s.t.}\quad |w| \le 1",
+    value=_squared,
+    applies=unbounded,
+    to_canonical=_of_unit,
 )
 def unit_ball(d: Data) -> cp.Problem:
     """min sum_k (a_k - b_k) + C sum xi   s.t.   |w| <= 1  and the same rows, as it is printed; its optimum v is worth -v^2 / 2."""

@@ -46,7 +46,7 @@ def primal(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(d["X"] @ w - d["y"]) / 2 + d["penalty"] * cp.norm1(w)))
 
 
-@lasso.formulation("dual", latex=r"\max y'u - \tfrac12 |u|^2")
+@lasso.formulation("dual", latex=r"\max y'u - \tfrac12 |u|^2" r" \quad\text{s.t.}\quad |X'u|_\infty \le \lambda")
 def dual(d: Data) -> cp.Problem:
     """max y'u - 1/2 |u|^2   s.t.   |X'u|_j <= penalty."""
     u = cp.Variable(len(d["y"]), name="u")
@@ -78,7 +78,7 @@ def group_primal(d: Data) -> cp.Problem:
     return _group_lasso(d, 0.5)
 
 
-@group_lasso.formulation("dual", latex=r"\max y'u - \tfrac12 |u|^2")
+@group_lasso.formulation("dual", latex=r"\max y'u - \tfrac12 |u|^2" r" \quad\text{s.t.}\quad |X_g'u| \le \lambda \sqrt{d_g}")
 def group_dual(d: Data) -> cp.Problem:
     """max y'u - 1/2 |u|^2   s.t.   |X_g'u| <= penalty sqrt(size of g)  for every group g."""
     u = cp.Variable(len(d["y"]), name="u")

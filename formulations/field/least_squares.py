@@ -30,7 +30,11 @@ def _signs(d: Data) -> np.ndarray:
     return np.asarray(2.0 * d["y"] - 1.0)
 
 
-@ls_svm.formulation("primal", latex=r"\min \tfrac12 |w|^2 + \tfrac C2 \sum_i e_i^2")
+@ls_svm.formulation(
+    "primal",
+    latex=r"\min \tfrac12 |w|^2 + \tfrac C2 \sum_i e_i^2"
+    r" \quad\text{s.t.}\quad y_i (w \cdot x_i + b) = 1 - e_i",
+)
 def primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C/2 |e|^2   s.t.   y_i (w.x_i + b) = 1 - e_i."""
     X, (m, k) = d["X"], d["X"].shape
@@ -38,7 +42,11 @@ def primal(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] / 2 * cp.sum_squares(e)), [cp.multiply(_signs(d), X @ w + b) == 1 - e])
 
 
-@ls_svm.formulation("dual", latex=r"\max \sum_i a_i - \tfrac12 |X'Ya|^2 - \tfrac1{2C} |a|^2")
+@ls_svm.formulation(
+    "dual",
+    latex=r"\max \sum_i a_i - \tfrac12 |X'Ya|^2 - \tfrac1{2C} |a|^2"
+    r" \quad\text{s.t.}\quad y'a = 0",
+)
 def dual(d: Data) -> cp.Problem:
     """max sum a - 1/2 |X'Ya|^2 - |a|^2 / (2 C)   s.t.   y'a = 0."""
     y, a = _signs(d), cp.Variable(len(d["X"]), name="a")

@@ -30,7 +30,11 @@ def _indicators(d: Data) -> np.ndarray:
     return np.asarray(np.eye(int(d["y"].max()) + 1)[d["y"].astype(int)])
 
 
-@crammer_singer.formulation("primal", latex=r"\min \tfrac12 |W|^2 + C \sum_i \xi_i")
+@crammer_singer.formulation(
+    "primal",
+    latex=r"\min \tfrac12 |W|^2 + C \sum_i \xi_i"
+    r" \quad\text{s.t.}\quad w_{y_i} \cdot x_i - w_r \cdot x_i \ge 1 - [r = y_i] - \xi_i",
+)
 def primal(d: Data) -> cp.Problem:
     """min 1/2 |W|^2 + C sum_i xi_i   s.t.   w_{y_i}.x_i - w_r.x_i >= 1 - [r = y_i] - xi_i  for every class r."""
     X, E = d["X"], _indicators(d)
@@ -47,7 +51,12 @@ def _dual(d: Data, C: float) -> cp.Problem:
     return cp.Problem(cp.Maximize(cp.sum(cp.multiply(E, T)) - cp.sum_squares(d["X"].T @ T) / 2), [cp.sum(T, axis=1) == 0, T <= C * E])
 
 
-@crammer_singer.formulation("dual", Source("Crammer 2001", "(15)", TITLE), latex=r"\max \langle E, T \rangle - \tfrac12 |X'T|^2")
+@crammer_singer.formulation(
+    "dual",
+    Source("Crammer 2001", "(15)", TITLE),
+    latex=r"\max \langle E, T \rangle - \tfrac12 |X'T|^2"
+    r" \quad\text{s.t.}\quad T 1 = 0,\ T \le C E",
+)
 def dual(d: Data) -> cp.Problem:
     """max sum_i T_{i y_i} - 1/2 |X'T|^2   s.t.   every row of T sums to 0,  T <= C E."""
     return _dual(d, d["C"])

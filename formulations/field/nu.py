@@ -50,7 +50,11 @@ def too_large(d: Data) -> str | None:
     return None if d["nu"] * m <= least else f"nu is {d['nu']:g}, above 2 min(m+, m-) / m = {least / m:g}: no optimum is finite"
 
 
-@nu_svc.formulation("primal", latex=r"\min \tfrac12 |w|^2 - \nu \rho + \tfrac1m \sum_i \xi_i")
+@nu_svc.formulation(
+    "primal",
+    latex=r"\min \tfrac12 |w|^2 - \nu \rho + \tfrac1m \sum_i \xi_i"
+    r" \quad\text{s.t.}\quad y_i (w \cdot x_i + b) \ge \rho - \xi_i,\ \xi \ge 0,\ \rho \ge 0",
+)
 def svc_primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 - nu rho + sum_i xi_i / m   s.t.   y_i (w.x_i + b) >= rho - xi_i,  xi >= 0,  rho >= 0."""
     X, y, (m, k) = d["X"], _signs(d), d["X"].shape
@@ -66,7 +70,12 @@ def _svc_dual(d: Data, balanced: bool) -> cp.Problem:
     return cp.Problem(cp.Maximize(-cp.sum_squares(d["X"].T @ cp.multiply(y, a)) / 2), [*balance, cp.sum(a) >= d["nu"], a >= 0, a <= 1 / m])
 
 
-@nu_svc.formulation("dual", latex=r"\max -\tfrac12 |X'Ya|^2", to_canonical=lambda v, d: {"w": d["X"].T @ (_signs(d) * v["a"])})
+@nu_svc.formulation(
+    "dual",
+    latex=r"\max -\tfrac12 |X'Ya|^2"
+    r" \quad\text{s.t.}\quad y'a = 0,\ 1'a \ge \nu,\ 0 \le a \le \tfrac1m",
+    to_canonical=lambda v, d: {"w": d["X"].T @ (_signs(d) * v["a"])},
+)
 def svc_dual(d: Data) -> cp.Problem:
     """max -1/2 |X'Ya|^2   s.t.   y'a = 0,  sum a >= nu,  0 <= a <= 1 / m."""
     return _svc_dual(d, balanced=True)
@@ -87,7 +96,11 @@ def svc_hinge(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + hinges - d["nu"] * rho))
 
 
-@nu_svr.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C (\nu \epsilon + \tfrac1m \sum_i (\xi_i + \xi_i^*))")
+@nu_svr.formulation(
+    "primal",
+    latex=r"\min \tfrac12 |w|^2 + C (\nu \epsilon + \tfrac1m \sum_i (\xi_i + \xi_i^*))"
+    r" \quad\text{s.t.}\quad -\epsilon - \xi_i^* \le y_i - w \cdot x_i - b \le \epsilon + \xi_i,\ \epsilon, \xi, \xi^* \ge 0",
+)
 def svr_primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C (nu eps + sum_i (xi_i + zeta_i) / m)   s.t.   -eps - zeta_i <= y_i - w.x_i - b <= eps + xi_i,  all >= 0."""
     X, y, (m, k) = d["X"], d["y"], d["X"].shape
@@ -109,7 +122,10 @@ def _svr_dual(d: Data, nu: float) -> cp.Problem:
 
 
 @nu_svr.formulation(
-    "dual", latex=r"\max y'\beta - \tfrac12 |X'\beta|^2", to_canonical=lambda v, d: {"w": d["X"].T @ (v["above"] - v["below"])}
+    "dual",
+    latex=r"\max y'\beta - \tfrac12 |X'\beta|^2"
+    r" \quad\text{s.t.}\quad \beta = a - a^*,\ 1'\beta = 0,\ 1'(a + a^*) \le C \nu,\ 0 \le a, a^* \le \tfrac Cm",
+    to_canonical=lambda v, d: {"w": d["X"].T @ (v["above"] - v["below"])},
 )
 def svr_dual(d: Data) -> cp.Problem:
     """max y'(a - a*) - 1/2 |X'(a - a*)|^2   s.t.   sum (a - a*) = 0,  sum (a + a*) <= C nu,  0 <= a, a* <= C / m."""

@@ -30,7 +30,12 @@ def _printed(v: Mapping[str, Any], d: Data) -> Printed:
     return Printed(v["w"] @ v["w"] / 2 + v["xi"].sum() / (d["nu"] * m) - v["rho"], {"margins": missing, "slacks": -v["xi"]})
 
 
-@one_class.formulation("primal", latex=r"\min \tfrac12 |w|^2 + \tfrac1{\nu m} \sum_i \xi_i - \rho", printed=_printed)
+@one_class.formulation(
+    "primal",
+    latex=r"\min \tfrac12 |w|^2 + \tfrac1{\nu m} \sum_i \xi_i - \rho"
+    r" \quad\text{s.t.}\quad w \cdot x_i \ge \rho - \xi_i,\ \xi \ge 0",
+    printed=_printed,
+)
 def primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + sum_i xi_i / (nu m) - rho   s.t.   w.x_i >= rho - xi_i,  xi >= 0."""
     X, (m, k) = d["X"], d["X"].shape
@@ -39,7 +44,11 @@ def primal(d: Data) -> cp.Problem:
 
 
 @one_class.formulation(
-    "dual", Source("Schölkopf 2001", "(11)", TITLE), latex=r"\max -\tfrac12 |X'a|^2", to_canonical=lambda v, d: {"w": d["X"].T @ v["a"]}
+    "dual",
+    Source("Schölkopf 2001", "(11)", TITLE),
+    latex=r"\max -\tfrac12 |X'a|^2"
+    r" \quad\text{s.t.}\quad 1'a = 1,\ 0 \le a \le \tfrac1{\nu m}",
+    to_canonical=lambda v, d: {"w": d["X"].T @ v["a"]},
 )
 def dual(d: Data) -> cp.Problem:
     """max -1/2 |X'a|^2   s.t.   sum a = 1,  0 <= a <= 1 / (nu m)."""

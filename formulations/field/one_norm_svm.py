@@ -41,7 +41,11 @@ def primal(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.norm1(w) + d["C"] * cp.sum(cp.pos(1 - cp.multiply(_signs(d), d["X"] @ w + b)))))
 
 
-@one_norm_svm.formulation("dual", latex=r"\max \sum_i u_i")
+@one_norm_svm.formulation(
+    "dual",
+    latex=r"\max \sum_i u_i"
+    r" \quad\text{s.t.}\quad |X'Yu|_\infty \le 1,\ y'u = 0,\ 0 \le u \le C",
+)
 def dual(d: Data) -> cp.Problem:
     """max sum u   s.t.   |X'Yu|_j <= 1,  y'u = 0,  0 <= u <= C."""
     y, u = _signs(d), cp.Variable(len(d["X"]), name="u")

@@ -48,7 +48,11 @@ def _dual(d: Data, least: float) -> cp.Problem:
     return cp.Problem(cp.Maximize(y @ a), [*box, cp.sum(a) == 0, prices <= d["penalty"], prices >= -d["penalty"]])
 
 
-@quantile.formulation("dual", latex=r"\max y'a")
+@quantile.formulation(
+    "dual",
+    latex=r"\max y'a"
+    r" \quad\text{s.t.}\quad \tfrac{\tau - 1}m \le a \le \tfrac \tau m,\ 1'a = 0,\ |X'a|_\infty \le \lambda",
+)
 def dual(d: Data) -> cp.Problem:
     """max y'a   s.t.   (tau - 1) / m <= a <= tau / m,  sum a = 0,  |X'a|_j <= penalty."""
     return _dual(d, d["tau"] - 1)

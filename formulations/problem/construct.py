@@ -33,6 +33,9 @@ TILE_ROWS = 128
 """Rows and columns of a tile of a given matrix: with its transpose, 256 KB, it stays in
 the second-level cache."""
 
+MOST_ROWS = 10**9
+"""Rows of points and thresholds of an ordinal regression: a vector of as many floats is 8 GB."""
+
 
 def classification(
     X: Any,
@@ -244,6 +247,11 @@ def ordinal(
     found = numbers(y, X.shape[0], "y")
     if (found != np.floor(found)).any() or found.min() < 0 or (levels is None and found.max() < 1):
         raise ValueError("y must hold levels, whole numbers from 0 on, and not only 0: with one level there is no threshold")
+    if found.max() * len(found) > MOST_ROWS:
+        raise ValueError(
+            f"y has the level {found.max():g}: {len(found):,} points and as many thresholds are more than {MOST_ROWS:,} rows; "
+            "number the levels from 0 without gaps"
+        )
     levels = int(found.max()) + 1 if levels is None else count(levels, "levels")
     if levels < 2 or found.max() >= levels:
         raise ValueError(f"levels must be at least 2 and above every level of y, not {levels}; the largest level is {found.max():g}")

@@ -470,7 +470,10 @@ def _problems(
         return problems
     from equimargin.comparison import matching
 
-    chosen = matching(wanted, [problem.family for problem in problems], f"family{variant.in_words().replace(',', ' with', 1)}")
+    known = [problem.family for problem in problems]
+    if data.task == "classification" and loss is None and HUBERISED not in known:
+        known.append(HUBERISED)
+    chosen = matching(wanted, known, f"family{variant.in_words().replace(',', ' with', 1)}")
     return [problem for problem in problems if problem.family in chosen]
 
 
