@@ -9,6 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import grimp
 import pytest
 
 import equimargin
@@ -39,13 +40,30 @@ def test_a_floor_has_one_import_name(floor: str) -> None:
     assert answer.stderr.splitlines()[-1] == f"ImportError: use: from equimargin.{floor} import ..."
 
 
-def test_the_declared_packages_are_those_of_the_tree() -> None:
+def test_the_found_packages_are_those_of_the_tree() -> None:
     folders = PYPROJECT["tool"]["setuptools"]["package-dir"]
     assert folders == {"equimargin": "src/equimargin"} | {f"equimargin.{floor}": floor for floor in FLOORS}
-    found = {path.parent.relative_to(ROOT).as_posix() for path in tracked_files() if path.name == "__init__.py"}
-    rooms = {folder.removeprefix("src/equimargin").strip("/") for folder in found if folder.split("/")[0] in {"src", *FLOORS}}
+    in_git = {path.parent.relative_to(ROOT).as_posix() for path in tracked_files() if path.name == "__init__.py"}
+    rooms = {folder.removeprefix("src/equimargin").strip("/") for folder in in_git if folder.split("/")[0] in {"src", *FLOORS}}
     names = {".".join(["equimargin", *room.split("/")]).strip(".") for room in rooms}
-    assert sorted(PYPROJECT["tool"]["setuptools"]["packages"]) == sorted(names)
+    found = subprocess.run(
+        [sys.executable, "-c", "import setuptools; setuptools.setup = lambda packages: print(*packages); exec(open('setup.py').read())"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+    )
+    assert sorted(found.stdout.split()) == sorted(names)
+
+
+def test_a_floor_imports_no_room_above_it() -> None:
+    graph = grimp.build_graph("equimargin", cache_dir=None)
+    for at, floor in enumerate(FLOORS):
+        below = {f"equimargin.{name}" for name in FLOORS[: at + 1]}
+        for module in graph.find_descendants(f"equimargin.{floor}"):
+            imported = graph.find_modules_directly_imported_by(module)
+            assert {".".join(name.split(".")[:2]) for name in imported} <= below, module
 
 
 @pytest.mark.parametrize("floor", FLOORS)
