@@ -360,7 +360,8 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
         given = replace(limits, time_limit=left, has_successor=successor is not None)
         found = solver.run(problem, given, start)
         steps += [] if found.iterations is None else [found.iterations]
-        if best is None or found.ray or found.relative_gap <= best.relative_gap:
+        # A gap in float64 may be rounding: the proven intervals are compared.
+        if best is None or found.ray or found.ok or found.interval.relative_width <= best.interval.relative_width:
             best = found
         over = limits.time_limit is not None and seconds_at_work() - began >= limits.time_limit
         if successor is None or over or not _is_stuck(found, limits):

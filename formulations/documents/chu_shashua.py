@@ -111,7 +111,7 @@ def ord_implicit_primal(d: Symbols) -> cp.Problem:
     **MULTIPLIERS,
 )
 def ord_implicit_dual(d: Symbols) -> cp.Problem:
-    """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2   s.t.   0 <= a <= C,  sum_i s_ik a_ik = 0 of every threshold k."""
+    """max sum_ik alpha_ik - 1/2 beta'K beta   s.t.   0 <= alpha <= C,  sum_i s_ik alpha_ik = 0 of every threshold k,   beta = A'alpha."""
     alpha, C = cp.Variable(d.p, "alpha"), d.parameter("C")
     beta = d.let("beta", d.A.T @ alpha)
     return maximize(
@@ -171,7 +171,7 @@ def ord_implicit_l2_primal(d: Symbols) -> cp.Problem:
     **MULTIPLIERS,
 )
 def ord_implicit_l2_dual(d: Symbols) -> cp.Problem:
-    """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2 - |a|^2 / (4C)   s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k."""
+    """max sum_ik alpha_ik - 1/2 beta'K beta - |alpha|^2 / (4C)    s.t.   alpha >= 0, sum_i s_ik alpha_ik = 0 for all k,  beta = A'alpha."""
     alpha, inverse = cp.Variable(d.p, "alpha"), d.parameter("1/C")
     beta = d.let("beta", d.A.T @ alpha)
     return maximize(
@@ -235,7 +235,7 @@ def ord_hard_neighbours(d: Symbols) -> cp.Problem:
     **MULTIPLIERS,
 )
 def ord_hard_dual(d: Symbols) -> cp.Problem:
-    """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2   s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k."""
+    """max sum_ik alpha_ik - 1/2 beta'K beta   s.t.   alpha >= 0,  sum_i s_ik alpha_ik = 0 of every threshold k,   beta = A'alpha."""
     alpha = cp.Variable(d.p, "alpha")
     beta = d.let("beta", d.A.T @ alpha)
     return maximize(cp.sum(alpha) - d.K.quad(beta) / 2, balance=d.S.T @ alpha == 0, lower=alpha >= 0)

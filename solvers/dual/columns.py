@@ -20,7 +20,7 @@ from equimargin.formulations.problem.point import Point
 from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements, without_levels
-from equimargin.solvers.solution import Limits, Solution
+from equimargin.solvers.solution import Limits, Solution, Status
 
 BLOCK = 1000
 """Points of a block, at most: their kernel values are 8 MB."""
@@ -70,6 +70,7 @@ def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solut
         here = G[block]
         tried = _steps(gram.block(block, block), ridge[block], here, low[block], high[block], V[block], SHARE * violation, floor, most)
         if not tried:
+            progress.end(Status.NUMERICAL_FAILURE, f"no step of two multipliers is left in float64, at a violation of {violation:.2e}")
             break
         change = np.zeros(m)
         change[block] = (here - G[block]).sum(axis=1)

@@ -220,7 +220,7 @@ def test_a_right_function_without_multipliers_conforms() -> None:
     [
         (DoubledCost(), "DoubledCost says optimal on svm.soft with the linear kernel, but proves a relative width of"),
         (AnotherProblem(), "hands back the solution of another problem"),
-        (Curt(), "must refuse a problem of svm.nobias with a Refusal in a sentence, not with 'no'"),
+        (Curt(), "must refuse a problem of ord.implicit with a Refusal in a sentence, not with 'no'"),
         (Unwilling(), "refuses a problem of every family"),
         (Silent(), "gives no reason why it stopped"),
         (Unlimited(), "iterations on svm.hard where max_iter is 1"),
@@ -278,7 +278,7 @@ def test_the_command_says_what_it_finds(arguments: list[str], status: int, words
         (
             "test_check_solver:Nothing",
             2,
-            "neither a formulation nor a solver of test_check_solver is called Nothing; it has ",
+            "no formulation, solver or kernel of test_check_solver is called Nothing; it has ",
         ),
         (
             "test_check_solver:SKLEARNS",

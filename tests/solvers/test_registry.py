@@ -50,9 +50,10 @@ def any_problems(draw: st.DrawFn) -> Problem:
     problem = draw(margin_problems(draw(st.sampled_from(list(CANONICAL))), max_points=5))
     changes: dict[str, Any] = {}
     if isinstance(problem, MarginProblem):
-        if problem.bias and draw(st.booleans()):
+        others = problem.delta is None  # the huberised hinge has a free bias and no hard rows
+        if others and problem.bias and draw(st.booleans()):
             changes["bias"] = False
-        if draw(st.integers(0, 3)) == 0:
+        if others and draw(st.integers(0, 3)) == 0:
             changes["C"] = np.inf
         if draw(st.integers(0, 3)) == 0:
             changes["kernel"] = sigmoid(1.0, -1.0)
@@ -482,3 +483,12 @@ def test_wrong_arguments_of_a_solver_are_sentences(wrong: dict[str, Any], words:
     with pytest.raises(ValueError, match=re.escape(words)):
         solver("wrong", *wrong.get("families", ("svm.soft",)), requires=wrong.get("requires", Requirements(MarginProblem)))
     assert "wrong" not in SOLVERS
+
+
+def test_auto_hands_out_the_point_that_proves_most() -> None:
+    """The first solver stops with a gap of 0 that is rounding, the next one reaches the accuracy: its point was left out."""
+    X = np.zeros((7, 8))
+    X[3:6, 2] = 3e6, 3e6, -3e6
+    found = solve(ranking(X, [1, 0, 0, 0, 0, 0, 0], None, 1.0, polynomial(1, 1.0, 1.0)))
+    assert (found.status, found.solver) == (Status.OPTIMAL, "huber")
+    assert found.interval.relative_width < 1e-5

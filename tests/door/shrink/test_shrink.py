@@ -248,7 +248,7 @@ def test_a_seed_draws_instances_of_a_family(tmp_path: Path) -> None:
     assert output.startswith("rank.l1.dual.as_printed by CLARABEL disagrees: from ")
     status, output = command("7", "--json", tmp_path / "small.json")
     assert status == 2
-    assert "name one of svm.hard, svm.soft" in output
+    assert "name one of ord.implicit, ord.implicit_l2" in output
 
 
 @pytest.mark.slow
