@@ -32,12 +32,19 @@ from equimargin.formulations.symbols import cp
 
 
 def drawn(**parameters: list[float]) -> Any:
-    """Return a strategy of points of up to four levels, half of them with weights."""
+    """Return a strategy of points of up to four levels, half of them with weights, half with a level that no point has."""
     from hypothesis import strategies as st
 
     few = st.sampled_from([2, 3, 4]).flatmap(lambda levels: points(labels=levels, least=2, most=6, widest=4, **parameters))
     weights = st.one_of(st.none(), st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=6, max_size=6).filter(lambda v: v[0] > 0))
-    return st.tuples(few, weights).map(lambda of: of[0] if of[1] is None else of[0] | {"weights": np.array(of[1][: len(of[0]["y"])])})
+
+    def with_more(of: tuple[Data, list[float] | None, bool]) -> Data:
+        data, factors, gap = of
+        y = data["y"]
+        more = {} if factors is None else {"weights": np.array(factors[: len(y)])}
+        return data | more | {"y": np.where((y == 1) & (y.max() > 1) & gap, 2, y)}
+
+    return st.tuples(few, weights, st.booleans()).map(with_more)
 
 
 def _levels(value: Any, name: str, data: Data) -> None:
