@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -26,7 +27,7 @@ from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.rows.loss import LOSS_NAMES
-from equimargin.formulations.user_functions import kept
+from equimargin.formulations.user_functions import innermost, kept
 
 P = TypeVar("P", bound=AnyProblem)
 
@@ -112,8 +113,13 @@ class Requirements(Generic[P]):
         if not isinstance(problem, self.shape):
             return _of_another_shape(problem)
         unmet = next(self._unmet(problem), None) if isinstance(problem, CanonicalProblem) else None
-        said = unmet or kept(self.also)(problem)
+        said = unmet or self._also(problem)
         return Refusal(said) if isinstance(said, str) else said
+
+    @cached_property
+    def _also(self) -> Callable[[P], Refusal | str | None]:
+        """`also`, kept from ending Python if it is a user's; keeping takes longer than any of the project's own."""
+        return self.also if str(innermost(self.also).__module__).startswith("equimargin.") else kept(self.also)
 
     def _unmet(self, problem: CanonicalProblem) -> Iterator[Refusal]:
         if isinstance(problem, MarginProblem):
