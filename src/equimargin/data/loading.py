@@ -16,7 +16,7 @@ from equimargin.data.columns import Columns, table_of
 from equimargin.data.encoding import CATEGORICAL
 from equimargin.data.files import File, kind_of, opened
 from equimargin.data.formats.delimited import read_delimited
-from equimargin.data.formats.frames import is_frame, name_of, read_frame, read_parquet
+from equimargin.data.formats.frames import collected, is_frame, name_of, read_frame, read_parquet
 from equimargin.data.formats.npz import read_npz
 from equimargin.data.formats.svmlight import read_svmlight
 from equimargin.data.loaded import Data, Origin
@@ -60,7 +60,8 @@ def load(
     Parameters
     ----------
     source : Any
-        A name in BUNDLED, a path, "-" for standard input, or a frame of pandas, polars or pyarrow.
+        A name in BUNDLED, a path, "-" for standard input, a frame of pandas, polars or pyarrow, or
+        what narwhals can collect: a lazy frame, a relation of DuckDB.
         A plain string equal to a bundled name means the bundled set, so that a stray file never
         changes a result; write "./xor" or Path("xor") for a file of that name. Files may be
         compressed with gzip, bzip2 or xz.
@@ -132,20 +133,20 @@ def load(
         _check_options(source, request, "this data set is bundled", ABOUT_LABELS)
         name, where, table = source, source, bundled(source)
         request = replace(request, task=request.task or BUNDLED[source][1])
-    elif is_frame(source):
-        name = where = name_of(source)
-        table = table_of(read_frame(source, request), request)
-    elif not isinstance(source, str | os.PathLike):
+    elif isinstance(source, str | os.PathLike):
+        file = opened(source)
+        name, where, table = file.name, file.where, _table(file, request)
+    elif is_frame(frame := collected(source)):
+        name = where = name_of(frame)
+        table = table_of(read_frame(frame, request), request)
+    else:
         kind = type(source).__name__
         raise DataError(
             f"{kind} is no source of data; give a name, a path or a data frame (arrays go straight into the problem's constructor)"
         )
-    else:
-        file = opened(source)
-        name, where, table = file.name, file.where, _table(file, request)
     data = _for_task(name, where, table, request)
     if preferences is None:
-        return _with_notice(data, table.y, request, in_python=is_frame(source))
+        return _with_notice(data, table.y, request, in_python=not isinstance(source, str | os.PathLike))
     pairs, weights = pairs_of(_preferences(preferences), table, len(table.y) + table.origin.left_out)
     return replace(data, pairs=pairs, pair_weight=weights)
 
@@ -210,8 +211,11 @@ def _table(file: File, request: Request) -> Table:
 
 
 def _preferences(source: Any) -> Columns:
-    if is_frame(source):
-        return read_frame(source, Request())
+    if not isinstance(source, str | os.PathLike):
+        frame = collected(source)
+        if not is_frame(frame):
+            raise DataError(f"{type(source).__name__} is no source of preferences; give a path or a data frame")
+        return read_frame(frame, Request())
     file = opened(source)
     if kind_of(file) == "Parquet":
         return read_parquet(file, Request())

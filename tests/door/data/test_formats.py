@@ -210,3 +210,25 @@ def test_compare_a_data_frame_reads_it_as_load_does(package: str) -> None:
     found = compare(frame(columns), **FEW)
     assert {family.id for family in found.families} >= {"svm.soft", "svm.l2"}
     assert compare(frame(columns)[["a", "b"]], columns["label"], **FEW).families[0].interval == found.families[0].interval
+
+
+@pytest.mark.parametrize("package", ["polars", "duckdb"])
+def test_lazy_frames_and_relations_are_collected(package: str) -> None:
+    module = pytest.importorskip(package, reason=f"{package} is not installed")
+    columns: dict[str, list[float]] = {"a": [0.0, 1.0, 2.0, 5.0], "b": [1.0, 0.0, 2.0, 4.0], "y": [0, 1, 0, 1]}
+    if package == "polars":
+        lazy, wrong = module.LazyFrame(columns), module.LazyFrame(columns).select("zz")
+    else:
+        rows = " union all ".join(f"select {a} as a, {b} as b, {y} as y" for a, b, y in zip(*columns.values(), strict=True))
+        lazy, wrong = module.sql(f"select * from ({rows}) order by a"), module.sql("select error('lost') as a")
+    data = load(lazy)
+    assert data.columns == ("a", "b")
+    np.testing.assert_array_equal(data.X, np.column_stack([columns["a"], columns["b"]]))
+    np.testing.assert_array_equal(data.y, [-1, 1, -1, 1])
+    with pytest.raises(DataError, match=rf"^{package} .*: its rows cannot be collected \("):
+        load(wrong)
+
+
+def test_preferences_that_are_no_frame_are_refused() -> None:
+    with pytest.raises(DataError, match=r"^list is no source of preferences; give a path or a data frame$"):
+        load("breast_cancer", preferences=[(0, 1)])

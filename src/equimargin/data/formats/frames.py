@@ -1,7 +1,7 @@
 """Data frames of pandas and polars, tables of pyarrow, and Parquet files: columns with names, each of which becomes a NumPy array.
 
 None of these packages is needed: a frame is whatever has names of columns, a column for each, and
-`to_numpy()` of a column.
+`to_numpy()` of a column. Lazy frames, and relations of databases, are collected by narwhals first.
 """
 
 from __future__ import annotations
@@ -33,6 +33,30 @@ def is_frame(source: Any) -> bool:
     """Whether a source of data is a table with named columns, which are there: those of a lazy frame are not."""
     kind = type(source)
     return hasattr(kind, "__getitem__") and hasattr(kind, "shape") and (hasattr(kind, "column_names") or hasattr(kind, "columns"))
+
+
+def collected(source: Any) -> Any:
+    """Return the rows of a lazy frame of polars, a relation of DuckDB or any other that narwhals knows; another source as it is.
+
+    Raises
+    ------
+    DataError
+        If the rows cannot be collected.
+    """
+    try:
+        import narwhals
+    except ImportError:
+        return source
+    try:
+        frame = narwhals.from_native(source, pass_through=True)
+    except narwhals.exceptions.DuplicateError:  # names that come twice are told apart by their places here
+        return source
+    if not isinstance(frame, narwhals.LazyFrame):
+        return source
+    try:
+        return frame.collect().to_native()
+    except Exception as error:  # a query may fail in any way
+        raise DataError(f"{name_of(source)}: its rows cannot be collected ({one_line(error)})") from None
 
 
 def name_of(frame: Any) -> str:

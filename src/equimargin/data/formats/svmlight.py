@@ -42,10 +42,10 @@ def read_svmlight(file: File, request: Request) -> Table:
     from sklearn.datasets import load_svmlight_file
 
     where, like = file.where, request.like
-    text = COMMENT.sub(b"", file.content)
+    text = COMMENT.sub(b"", file.content) if b"#" in file.content else file.content
     # Queries are read here: scikit-learn's own reading of them copies the array at every row, and
     # drops missing ones silently.
-    queries = QUERY.findall(text)
+    queries = QUERY.findall(text) if b"qid" in text else []
     try:
         X, y = load_svmlight_file(io.BytesIO(text), zero_based=True)
         qid = np.array([int(query) for query in queries], dtype=np.int64)
@@ -109,7 +109,7 @@ def _first_line_with_zero(text: bytes) -> int:
 
 def _exact_labels(where: str, text: bytes, y: NDArray[np.float64]) -> NDArray[Any]:
     try:
-        return exact_labels((label.decode() for label in LABEL.findall(text)), y)
+        return exact_labels((label[1].decode() for label in LABEL.finditer(text)), y)
     except ValueError as reason:
         raise DataError(f"{where}: the target {reason}") from None
 
