@@ -1,10 +1,10 @@
 """Ordinal regression with thresholds in order: those next to the level of a point, b_k <= b_{k+1}.
 
-A row (i, k) asks f(x_i) to be on its side of the threshold b_k by a margin of 1: s_ik (f(x_i) -
-b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i of x_i is above k, and -1 otherwise. Of
-`ord.explicit` k is y_i - 1 or y_i, and the thresholds must be in order; `ord.sum`, in
-`sum_of_margins`, has two thresholds between neighbouring levels. Families with all thresholds are
-margin problems, in `chu_shashua`.
+A row (i, k), of k = y_i - 1 or y_i, asks f(x_i) to be on its side of the threshold b_k by a margin
+of 1: s_ik (f(x_i) - b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i of x_i is above k, and -1
+otherwise. A (p, m) has s_ik at point i, S (p, L - 1) at threshold k, and c (p,) the cost of a row,
+C times the weight of its point. `ord.sum`, in `sum_of_margins`, has two thresholds between
+neighbouring levels. Families with all thresholds are margin problems, in `chu_shashua`.
 
 Points may have weights, factors of C; rows of a weight of 0 are none. With two levels the family is
 the classification svm.soft with the bias b = -b_0.
@@ -15,7 +15,6 @@ section 2. O, section 1, has the thresholds in words and in a figure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,7 +27,7 @@ from equimargin.formulations.drawing import Data, points
 from equimargin.formulations.family import Family
 from equimargin.formulations.numeric.arguments import factors
 from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import cp
+from equimargin.formulations.symbols import cp, maximize, minimize
 
 
 def drawn(**parameters: list[float]) -> Any:
@@ -68,66 +67,37 @@ explicit = Family("ord.explicit", Source("Chu 2005", "section 2", CHU), data=par
 
 
 class Rows(NamedTuple):
-    """The rows (i, k) of a problem: points i, thresholds k, sides s and costs c, (p,) each; S (p, L - 1) has s_r in the column k_r."""
+    """The rows (i, k) of data, p of them: A (p, m), S (p, L - 1) and c (p,), and the differences of neighbouring thresholds, D b."""
 
-    i: NDArray[np.int64]
-    k: NDArray[np.int64]
-    s: NDArray[np.float64]
+    A: Any
+    S: Any
     c: NDArray[np.float64]
-    S: NDArray[np.float64]
+    D: NDArray[np.float64]
 
 
 def weights_of(d: Data) -> NDArray[np.float64]:
-    """The weights of the points: (m,), of 1 where there are none."""
+    """Return the weights of the points, (m,), ones where the data have none."""
     return np.asarray(d.get("weights", np.ones(len(d["y"]))), dtype=np.float64)
 
 
 def rows_of(d: Data) -> Rows:
     """Return the rows of the thresholds y_i - 1 and y_i of the points with a weight."""
+    from scipy import sparse
+
     y, weights = np.asarray(d["y"]).astype(np.int64), weights_of(d)
-    thresholds = int(y.max())
+    T = int(y.max())
     i = np.repeat(np.flatnonzero(weights), 2)
     k = y[i] - np.tile([1, 0], len(i) // 2)
-    i, k = i[inside := (k >= 0) & (k < thresholds)], k[inside]
-    s = np.where(y[i] > k, 1.0, -1.0)
-    return Rows(i, k, s, d["C"] * weights[i], s[:, None] * np.eye(thresholds)[k])
-
-
-def _weights(d: Data, rows: Rows, a: Any) -> Any:
-    """The w of multipliers a: sum_r a_r s_r x_{i_r}."""
-    return (rows.s[:, None] * d["X"][rows.i]).T @ a
-
-
-def _in_order(b: Any) -> list[Any]:
-    """The thresholds in order: b_0 <= b_1 <= ..."""
-    return [b[1:] >= b[:-1]] if b.size > 1 else []
-
-
-def _primal(d: Data, ordered: bool) -> cp.Problem:
-    """min 1/2 |w|^2 + sum_r c_r xi_r   s.t.   s_r (w.x_{i_r} - b_{k_r}) >= 1 - xi_r,  xi >= 0."""
-    rows = rows_of(d)
-    w, b, xi = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(rows.S.shape[1], name="b"), cp.Variable(len(rows.i), name="xi")
-    margins = cp.multiply(rows.s, (d["X"] @ w)[rows.i] - b[rows.k])
-    objective = cp.sum_squares(w) / 2 + rows.c @ xi
-    return cp.Problem(cp.Minimize(objective), [margins >= 1 - xi, xi >= 0, *(_in_order(b) if ordered else [])])
+    i, k = i[inside := (k >= 0) & (k < T)], k[inside]
+    s, r = np.where(y[i] > k, 1.0, -1.0), np.arange(len(i))
+    A, S = (sparse.csr_array((s, (r, columns)), shape=(len(i), width)) for columns, width in ((i, len(y)), (k, T)))
+    return Rows(A, S, d["C"] * weights[i], np.diff(np.eye(T), axis=0))
 
 
 def _more_levels(d: Data) -> str | None:
-    """Why ordinal regression is no classification: it has more than two levels."""
+    """Return why ordinal regression is no classification: it has more than two levels."""
     levels = int(np.max(d["y"])) + 1
     return f"there are {levels} levels, and classification has two" if levels > 2 else None
-
-
-def _of_dual(values: Mapping[str, Any], d: Data) -> Data:
-    return {"w": _weights(d, rows_of(d), values["a"])}
-
-
-def _of_beta(values: Mapping[str, Any], d: Data) -> Data:
-    return {"w": d["X"].T @ values["beta"], "b": values["b"]}
-
-
-def _of_bias(values: Mapping[str, Any], d: Data) -> Data:
-    return {"w": values["w"], "b": -np.ravel(values["b"])}
 
 
 @explicit.formulation(
@@ -137,47 +107,63 @@ def _of_bias(values: Mapping[str, Any], d: Data) -> Data:
 )
 def explicit_primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of k = y_i - 1 and y_i,  b_k <= b_{k+1}."""
-    return _primal(d, ordered=True)
+    X, (A, S, c, D) = d["X"], rows_of(d)
+    w, b, xi = cp.Variable(X.shape[1], "w"), cp.Variable(S.shape[1], "b"), cp.Variable(len(c), "xi")
+    return minimize(
+        cp.sum_squares(w) / 2 + c @ xi,
+        margin=A @ (X @ w) - S @ b >= 1 - xi,
+        slack=xi >= 0,
+        order=D @ b >= 0 if len(D) else None,
+    )
 
 
 @explicit.formulation(
     "dual",
     latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2"
     r" \quad\text{s.t.}\quad \sum_i s_{ik} a_{ik} = \mu_{k-1} - \mu_k,\ 0 \le a \le C,\ \mu \ge 0",
-    to_canonical=_of_dual,
+    to_canonical=lambda v, d: {"w": d["X"].T @ (rows_of(d).A.T @ v["a"])},
 )
 def explicit_dual(d: Data) -> cp.Problem:
     """max sum a - 1/2 |sum a_ik s_ik x_i|^2   s.t.   0 <= a <= C,  mu >= 0,  sum_i s_ik a_ik = mu_{k-1} - mu_k,  mu_{-1} = mu_{L-2} = 0."""
-    rows = rows_of(d)
-    a, pushes = cp.Variable(len(rows.i), name="a"), rows.S.shape[1] - 1
-    objective = cp.sum(a) - cp.sum_squares(_weights(d, rows, a)) / 2
-    if not pushes:
-        return cp.Problem(cp.Maximize(objective), [a >= 0, a <= rows.c, rows.S.T @ a == 0])
-    mu = cp.Variable(pushes, name="mu")
-    E = np.eye(pushes + 1)[1:] - np.eye(pushes + 1)[:-1]
-    return cp.Problem(cp.Maximize(objective), [a >= 0, a <= rows.c, mu >= 0, rows.S.T @ a == E.T @ mu])
+    X, (A, S, c, D) = d["X"], rows_of(d)
+    a, mu = cp.Variable(len(c), "a"), cp.Variable(len(D), "mu") if len(D) else None
+    return maximize(
+        cp.sum(a) - cp.sum_squares((A @ X).T @ a) / 2,
+        balance=S.T @ a == (0 if mu is None else D.T @ mu),
+        lower=a >= 0,
+        upper=a <= c,
+        order=None if mu is None else mu >= 0,
+    )
 
 
-@explicit.formulation("beta", to_canonical=_of_beta)
+@explicit.formulation("beta", to_canonical=lambda v, d: {"w": d["X"].T @ v["beta"], "b": v["b"]})
 def explicit_beta(d: Data) -> cp.Problem:
-    """min 1/2 beta'K beta + C sum_ik (1 - s_ik ((K beta)_i - b_k))_+   s.t.   b_k <= b_{k+1},  of k = y_i - 1 and y_i, with K = XX'."""
-    # Neither K beta nor beta'K beta is written with products that are rounded: a K of another rank than X has another optimum.
-    rows = rows_of(d)
-    beta, b, w = cp.Variable(len(d["X"]), name="beta"), cp.Variable(rows.S.shape[1], name="b"), cp.Variable(d["X"].shape[1], name="w")
-    short = cp.pos(1 - cp.multiply(rows.s, (d["X"] @ w)[rows.i] - b[rows.k]))
-    objective = cp.sum_squares(w) / 2 + rows.c @ short
-    return cp.Problem(cp.Minimize(objective), [w == d["X"].T @ beta, *_in_order(b)])
+    """min 1/2 beta'K beta + C sum_ik (1 - s_ik ((K beta)_i - b_k))_+   s.t.   b_k <= b_{k+1},  of k = y_i - 1 and y_i, with K = XX'.
+
+    It is stated by w = X'beta, because products that round K have another rank than X, and another optimum.
+    """
+    X, (A, S, c, D) = d["X"], rows_of(d)
+    beta, w, b = cp.Variable(len(X), "beta"), cp.Variable(X.shape[1], "w"), cp.Variable(S.shape[1], "b")
+    return minimize(
+        cp.sum_squares(w) / 2 + c @ cp.pos(1 - (A @ (X @ w) - S @ b)),
+        w=w == X.T @ beta,
+        order=D @ b >= 0 if len(D) else None,
+    )
 
 
-@explicit.formulation("two_levels", applies=_more_levels, to_canonical=_of_bias)
+@explicit.formulation("two_levels", applies=_more_levels, to_canonical=lambda v, d: {"w": v["w"], "b": -np.ravel(v["b"])})
 def explicit_two_levels(d: Data) -> cp.Problem:
-    """svm.soft at the labels -1 and 1 of the levels 0 and 1: min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+, with b = -b_0."""
-    w, b, y = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b"), 2.0 * d["y"] - 1.0
-    short = cp.pos(1 - cp.multiply(y, d["X"] @ w + b))
-    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + (d["C"] * weights_of(d)) @ short))
+    """min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+, svm.soft at the labels -1 and 1 of the levels 0 and 1, with b = -b_0."""
+    w, b, c = cp.Variable(d["X"].shape[1], "w"), cp.Variable(name="b"), d["C"] * weights_of(d)
+    return minimize(cp.sum_squares(w) / 2 + c @ cp.pos(1 - cp.multiply(2.0 * d["y"] - 1.0, d["X"] @ w + b)))
 
 
 @explicit.formulation("unordered", control=True)
 def explicit_unordered(d: Data) -> cp.Problem:
-    """The primal without b_k <= b_{k+1}, which is lower where none of its optima has b in order."""
-    return _primal(d, ordered=False)
+    """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of k = y_i - 1 and y_i.
+
+    Without b_k <= b_{k+1} it is lower where none of its optima has b in order.
+    """
+    X, (A, S, c, _) = d["X"], rows_of(d)
+    w, b, xi = cp.Variable(X.shape[1], "w"), cp.Variable(S.shape[1], "b"), cp.Variable(len(c), "xi")
+    return minimize(cp.sum_squares(w) / 2 + c @ xi, margin=A @ (X @ w) - S @ b >= 1 - xi, slack=xi >= 0)

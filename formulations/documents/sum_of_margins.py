@@ -27,7 +27,7 @@ from equimargin.formulations.documents.ordered_thresholds import check, drawn, w
 from equimargin.formulations.drawing import Data
 from equimargin.formulations.family import Family
 from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import cp
+from equimargin.formulations.symbols import cp, maximize, minimize
 
 SHASHUA = Source("Shashua 2003", "section 3", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
 sum_of_margins = Family("ord.sum", SHASHUA, data=partial(drawn, C=[1.0, 2.0, 0.5]), check=check)
@@ -35,57 +35,30 @@ sum_of_margins = Family("ord.sum", SHASHUA, data=partial(drawn, C=[1.0, 2.0, 0.5
 
 
 class Rows(NamedTuple):
-    """The rows of a problem: points i, thresholds k, sides s and costs c, (p,) each, of the gaps thresholds a_k and b_k.
+    """The rows of data, p of them: of every point below the top level one for a_k, of every point above the lowest one for b_k.
 
-    A row of side -1 asks w.x_i <= a_k + xi of the level k, one of side 1 asks w.x_i >= b_k - xi of the level k + 1.
+    X (p, d) the features of their points; s (p,) -1 for a_k and 1 for b_k; A and B (p, L - 1) a 1 at the threshold of a row for a_k, and
+    for b_k; c (p,) C times the weight of the point.
     """
 
-    i: NDArray[np.int64]
-    k: NDArray[np.int64]
+    X: NDArray[np.float64]
     s: NDArray[np.float64]
+    A: Any
+    B: Any
     c: NDArray[np.float64]
-    gaps: int
-
-    def sums(self, side: float) -> NDArray[np.float64]:
-        """(gaps, p) the matrix that sums what rows of one side have, by their thresholds."""
-        return np.asarray((np.arange(self.gaps)[:, None] == self.k) & (self.s == side), dtype=np.float64)
 
 
 def _rows(d: Data) -> Rows:
-    """The rows of the points with a weight."""
+    """Return the rows of the points with a weight."""
+    from scipy import sparse
+
     y, weights = np.asarray(d["y"], dtype=np.int64), weights_of(d)
-    gaps, kept = int(y.max()), np.flatnonzero(weights)
-    low, high = kept[y[kept] < gaps], kept[y[kept] > 0]
-    i, s = np.concatenate([low, high]), np.repeat([-1.0, 1.0], [len(low), len(high)])
-    return Rows(i, np.concatenate([y[low], y[high] - 1]), s, d["C"] * weights[i], gaps)
-
-
-def _primal(d: Data, ball: bool = False, ordered: bool = True) -> cp.Problem:
-    """min 1/2 |w|^2 + sum_k (a_k - b_k) + sum_r c_r xi_r, or of |w| <= 1 without its square."""
-    rows, w = _rows(d), cp.Variable(np.shape(d["X"])[1], name="w")
-    return _of_function(d, rows, w, d["X"] @ w, ball, ordered)
-
-
-def _of_function(d: Data, rows: Rows, w: Any, f: Any, ball: bool, ordered: bool, *more: Any) -> cp.Problem:
-    """The primal of the values f of a w at the points."""
-    a, b, xi = (cp.Variable(n, name=name) for name, n in (("a", rows.gaps), ("b", rows.gaps), ("xi", len(rows.i))))
-    ends = rows.sums(-1.0).T @ a + rows.sums(1.0).T @ b
-    order = [a <= b, *([b[:-1] <= a[1:]] if ordered and rows.gaps > 1 else [])]
-    objective = cp.sum(a - b) + rows.c @ xi
-    constraints = [cp.multiply(rows.s, f[rows.i] - ends) >= -xi, xi >= 0, *order, *more]
-    if ball:
-        return cp.Problem(cp.Minimize(objective), [*constraints, cp.norm(w) <= 1])
-    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + objective), constraints)
-
-
-def _dual(d: Data, norm: bool = False, tied: bool = False) -> cp.Problem:
-    """max -1/2 |g|^2, or -|g|, of g = sum_r s_r alpha_r x_i."""
-    rows = _rows(d)
-    alpha, tau, eta = (cp.Variable(n, name=name) for name, n in (("alpha", len(rows.i)), ("tau", rows.gaps), ("eta", rows.gaps + 1)))
-    g = (rows.s[:, None] * d["X"][rows.i]).T @ alpha
-    sums = [rows.sums(-1.0) @ alpha == 1 + tau - eta[:-1], rows.sums(1.0) @ alpha == 1 + tau - eta[1:]]
-    signs = [alpha >= 0, alpha <= rows.c, tau >= 0, eta == 0 if tied else eta >= 0, eta[0] == 0, eta[rows.gaps] == 0]
-    return cp.Problem(cp.Maximize(-cp.norm(g) if norm else -cp.sum_squares(g) / 2), [*sums, *signs])
+    T, kept = int(y.max()), np.flatnonzero(weights)
+    low, high = kept[y[kept] < T], kept[y[kept] > 0]
+    i, p = np.concatenate([low, high]), len(low) + len(high)
+    A = sparse.csr_array((np.ones(len(low)), (np.arange(len(low)), y[low])), shape=(p, T))
+    B = sparse.csr_array((np.ones(len(high)), (np.arange(len(low), p), y[high] - 1)), shape=(p, T))
+    return Rows(d["X"][i], np.repeat([-1.0, 1.0], [len(low), len(high)]), A, B, d["C"] * weights[i])
 
 
 def unbounded(d: Data) -> str | None:
@@ -113,7 +86,7 @@ def _of_unit(values: Mapping[str, Any], d: Data) -> Data:
 
 def _of_dual(values: Mapping[str, Any], d: Data) -> Data:
     rows = _rows(d)
-    return {"w": (rows.s[:, None] * d["X"][rows.i]).T @ values["alpha"]}
+    return {"w": rows.X.T @ (rows.s * values["alpha"])}
 
 
 @sum_of_margins.formulation(
@@ -124,23 +97,60 @@ def _of_dual(values: Mapping[str, Any], d: Data) -> Data:
 )
 def primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + sum_k (a_k - b_k) + C sum xi   s.t.   w.x <= a_k + xi of level k, w.x >= b_k - xi of k + 1, a_k <= b_k <= a_{k+1}."""
-    return _primal(d)
+    X, s, A, B, c = _rows(d)
+    w, a, b, xi = cp.Variable(X.shape[1], "w"), cp.Variable(A.shape[1], "a"), cp.Variable(A.shape[1], "b"), cp.Variable(len(c), "xi")
+    return minimize(
+        cp.sum_squares(w) / 2 + cp.sum(a - b) + c @ xi,
+        margin=cp.multiply(s, X @ w - A @ a - B @ b) >= -xi,
+        slack=xi >= 0,
+        interval=a <= b,
+        order=b[:-1] <= a[1:] if a.size > 1 else None,
+    )
 
 
-@sum_of_margins.formulation("dual", latex=r"\max -\tfrac12 |\sum_r s_r \alpha_r x_r|^2", to_canonical=_of_dual)
+@sum_of_margins.formulation(
+    "dual",
+    latex=r"\max -\tfrac12 |\sum_r s_r \alpha_r x_r|^2 \quad\text{s.t.}\quad \sum_{r \in a_k} \alpha_r = 1 + \tau_k - \eta_k,"
+    r"\ \sum_{r \in b_k} \alpha_r = 1 + \tau_k - \eta_{k+1},\ 0 \le \alpha \le C,\ \tau, \eta \ge 0,\ \eta_0 = \eta_{L-1} = 0",
+    to_canonical=_of_dual,
+)
 def dual(d: Data) -> cp.Problem:
     """max -1/2 |sum_r s_r alpha_r x_r|^2   s.t.   0 <= alpha <= C,  tau, eta >= 0,  and two sums of each interval k.
 
     They are those of alpha on the rows of a_k, 1 + tau_k - eta_k, and of b_k, 1 + tau_k - eta_{k+1}; eta is 0 at the ends.
     """
-    return _dual(d)
+    X, s, A, B, c = _rows(d)
+    alpha, tau, eta = cp.Variable(len(c), "alpha"), cp.Variable(A.shape[1], "tau"), cp.Variable(A.shape[1] + 1, "eta")
+    return maximize(
+        -cp.sum_squares(X.T @ cp.multiply(s, alpha)) / 2,
+        below=A.T @ alpha == 1 + tau - eta[:-1],
+        above=B.T @ alpha == 1 + tau - eta[1:],
+        lower=alpha >= 0,
+        upper=alpha <= c,
+        interval=tau >= 0,
+        order=eta >= 0,
+        first=eta[0] == 0,
+        last=eta[A.shape[1]] == 0,
+    )
 
 
-@sum_of_margins.formulation("beta", to_canonical=lambda values, d: {"w": d["X"].T @ values["beta"], "a": values["a"], "b": values["b"]})
+@sum_of_margins.formulation("beta", to_canonical=lambda v, d: {"w": d["X"].T @ v["beta"], "a": v["a"], "b": v["b"]})
 def beta(d: Data) -> cp.Problem:
-    """min 1/2 beta'K beta + sum_k (a_k - b_k) + C sum xi   s.t.   the same of K beta for w.x, with K = XX'."""
-    beta, w = cp.Variable(len(d["X"]), name="beta"), cp.Variable(np.shape(d["X"])[1], name="w")
-    return _of_function(d, _rows(d), w, d["X"] @ w, False, True, w == d["X"].T @ beta)
+    """min 1/2 beta'K beta + sum_k (a_k - b_k) + C sum xi   s.t.   the same of K beta for w.x, with K = XX'.
+
+    It is stated by w = X'beta, because products that round K have another rank than X, and another optimum.
+    """
+    X, s, A, B, c = _rows(d)
+    a, b, xi = cp.Variable(A.shape[1], "a"), cp.Variable(A.shape[1], "b"), cp.Variable(len(c), "xi")
+    beta, w = cp.Variable(len(d["X"]), "beta"), cp.Variable(X.shape[1], "w")
+    return minimize(
+        cp.sum_squares(w) / 2 + cp.sum(a - b) + c @ xi,
+        margin=cp.multiply(s, X @ w - A @ a - B @ b) >= -xi,
+        slack=xi >= 0,
+        interval=a <= b,
+        order=b[:-1] <= a[1:] if a.size > 1 else None,
+        w=w == d["X"].T @ beta,
+    )
 
 
 @sum_of_margins.formulation(
@@ -152,31 +162,81 @@ def beta(d: Data) -> cp.Problem:
 )
 def unit_ball(d: Data) -> cp.Problem:
     """min sum_k (a_k - b_k) + C sum xi   s.t.   |w| <= 1  and the same rows, as it is printed; its optimum v is worth -v^2 / 2."""
-    return _primal(d, ball=True)
+    X, s, A, B, c = _rows(d)
+    w, a, b, xi = cp.Variable(X.shape[1], "w"), cp.Variable(A.shape[1], "a"), cp.Variable(A.shape[1], "b"), cp.Variable(len(c), "xi")
+    return minimize(
+        cp.sum(a - b) + c @ xi,
+        margin=cp.multiply(s, X @ w - A @ a - B @ b) >= -xi,
+        slack=xi >= 0,
+        interval=a <= b,
+        order=b[:-1] <= a[1:] if a.size > 1 else None,
+        ball=cp.norm(w) <= 1,
+    )
 
 
 @sum_of_margins.formulation("nearest", latex=r"\max -|\sum_r s_r \alpha_r x_r|", value=_squared, applies=unbounded)
 def nearest(d: Data) -> cp.Problem:
     """max -|sum_r s_r alpha_r x_r|   s.t.   as in the dual: how near the hulls of the levels, reduced by C, come to each other."""
-    return _dual(d, norm=True)
+    X, s, A, B, c = _rows(d)
+    alpha, tau, eta = cp.Variable(len(c), "alpha"), cp.Variable(A.shape[1], "tau"), cp.Variable(A.shape[1] + 1, "eta")
+    return maximize(
+        -cp.norm(X.T @ cp.multiply(s, alpha)),
+        below=A.T @ alpha == 1 + tau - eta[:-1],
+        above=B.T @ alpha == 1 + tau - eta[1:],
+        lower=alpha >= 0,
+        upper=alpha <= c,
+        interval=tau >= 0,
+        order=eta >= 0,
+        first=eta[0] == 0,
+        last=eta[A.shape[1]] == 0,
+    )
 
 
 @sum_of_margins.formulation("two_levels", applies=_no_nu_svc, value=lambda value, d: Fraction(d["C"] * len(d["y"])) ** 2 * value)
 def two_levels(d: Data) -> cp.Problem:
-    """nu_svc at nu = 2 / (C m), times (C m)^2: min 1/2 |w|^2 - nu rho + sum_i xi_i / m   s.t.   y_i (w.x_i + b) >= rho - xi_i."""
+    """min 1/2 |w|^2 - nu rho + sum_i xi_i / m   s.t.   y_i (w.x_i + b) >= rho - xi_i,  xi >= 0,  rho >= 0;   nu = 2 / (C m).
+
+    It is nu_svc, times (C m)^2.
+    """
     y, (m, n) = 2.0 * np.asarray(d["y"]) - 1.0, np.shape(d["X"])
-    w, b, rho, xi = cp.Variable(n, name="w"), cp.Variable(name="b"), cp.Variable(name="rho"), cp.Variable(m, name="xi")
-    objective = cp.sum_squares(w) / 2 - 2 / (d["C"] * m) * rho + cp.sum(xi) / m
-    return cp.Problem(cp.Minimize(objective), [cp.multiply(y, d["X"] @ w + b) >= rho - xi, xi >= 0, rho >= 0])
+    w, b, rho, xi = cp.Variable(n, "w"), cp.Variable(name="b"), cp.Variable(name="rho"), cp.Variable(m, "xi")
+    return minimize(
+        cp.sum_squares(w) / 2 - 2 / (d["C"] * m) * rho + cp.sum(xi) / m,
+        margin=cp.multiply(y, d["X"] @ w + b) >= rho - xi,
+        slack=xi >= 0,
+        width=rho >= 0,
+    )
 
 
 @sum_of_margins.formulation("unordered", control=True)
 def unordered(d: Data) -> cp.Problem:
-    """The primal without b_k <= a_{k+1}: intervals may overlap."""
-    return _primal(d, ordered=False)
+    """min 1/2 |w|^2 + sum_k (a_k - b_k) + C sum xi   s.t.   w.x <= a_k + xi of level k,  w.x >= b_k - xi of k + 1,  a_k <= b_k.
+
+    Without b_k <= a_{k+1} intervals may overlap.
+    """
+    X, s, A, B, c = _rows(d)
+    w, a, b, xi = cp.Variable(X.shape[1], "w"), cp.Variable(A.shape[1], "a"), cp.Variable(A.shape[1], "b"), cp.Variable(len(c), "xi")
+    return minimize(
+        cp.sum_squares(w) / 2 + cp.sum(a - b) + c @ xi,
+        margin=cp.multiply(s, X @ w - A @ a - B @ b) >= -xi,
+        slack=xi >= 0,
+        interval=a <= b,
+    )
 
 
 @sum_of_margins.formulation("dual.tied", control=True)
 def dual_tied(d: Data) -> cp.Problem:
-    """The dual with every eta 0, as if neighbouring intervals were never to meet."""
-    return _dual(d, tied=True)
+    """max -1/2 |sum_r s_r alpha_r x_r|^2   s.t.   0 <= alpha <= C,  tau >= 0,  two sums of 1 + tau_k of each interval k.
+
+    Every eta is 0, as if neighbouring intervals were never to meet.
+    """
+    X, s, A, B, c = _rows(d)
+    alpha, tau = cp.Variable(len(c), "alpha"), cp.Variable(A.shape[1], "tau")
+    return maximize(
+        -cp.sum_squares(X.T @ cp.multiply(s, alpha)) / 2,
+        below=A.T @ alpha == 1 + tau,
+        above=B.T @ alpha == 1 + tau,
+        lower=alpha >= 0,
+        upper=alpha <= c,
+        interval=tau >= 0,
+    )

@@ -33,7 +33,7 @@ MUTANT = "test_mutants_of_families"
 """The id of the family that has a mistake."""
 OTHER = 1e-3
 """Relative difference from which two optima of Clarabel's are two."""
-SEEDS = range(12)
+SEEDS = range(60)
 AT_LEAST = 6
 """Mistakes of every formulation of a family of the documents."""
 Change = Callable[[cp.Problem], cp.Problem]
