@@ -2,6 +2,7 @@ PYTHON   ?= python3
 VENV     ?= .venv
 BIN      := $(VENV)/bin
 READY    := $(VENV)/.ready
+DOCS     := $(VENV)/.docs
 # versions that are installed: those of a file, or with CONSTRAINTS= the newest ones
 CONSTRAINTS ?= constraints.txt
 INSTALL  := -m pip install --disable-pip-version-check $(or $(addprefix --constraint ,$(CONSTRAINTS)),--upgrade --upgrade-strategy eager)
@@ -151,8 +152,7 @@ proved-data: $(READY)  ## certificates of whole data sets, of all families by th
 proof-mutants: $(READY)  ## make proofs with definitions that are wrong on purpose: each must be noticed
 	PYTHONPATH=tests $(BIN)/python -m campaigns.rocq --mutants
 
-docs: $(READY)  ## the documentation, in build/docs: every example is run, a warning is an error, and every link inside is followed
-	$(BIN)/python $(INSTALL) --quiet --editable '.[test,docs]'
+docs: $(DOCS)  ## the documentation, in build/docs: every example is run, a warning is an error, and every link inside is followed
 	rm -rf build/docs docs/gallery docs/reference/families docs/reference/api
 	find docs/derivations -name '*.md' ! -name index.md -delete
 	$(BIN)/python -m sphinx -q -W --keep-going -E -b html -d build/doctrees docs build/docs
@@ -165,6 +165,10 @@ dist: $(READY)  ## the sdist, and the wheel that is built from it, both checked
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
 	$(BIN)/python -m twine check --strict dist/*
+
+$(DOCS): $(READY)
+	$(BIN)/python $(INSTALL) --quiet --editable '.[test,docs]'
+	@touch $@
 
 $(READY): pyproject.toml $(CONSTRAINTS)
 	@echo "Installing into $(VENV): about 120 packages, a minute or two."
