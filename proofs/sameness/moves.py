@@ -75,6 +75,30 @@ class Zeroed:
 
 
 @dataclass(frozen=True)
+class Projected:
+    """An unknown without cost, in inequalities alone, is projected out: each of its lower ends is at most each of its upper ends.
+
+    Source: A. Schrijver, Theory of Linear and Integer Programming (1986), section 12.2 (Fourier-Motzkin elimination).
+    """
+
+    unknown: int
+
+    def apply(self, form: Form) -> Form:
+        """Return the form of the projection."""
+        k, ends = self.unknown, form.F[:, self.unknown]
+        _require(not (form.E[:, k] != 0).any(), f"unknown {k} is in an equation")
+        _require(not form.in_objective(k), f"the objective depends on unknown {k}")
+        used = np.flatnonzero(ends != 0).tolist()
+        upper, lower = [r for r in used if positive(ends[r])], [r for r in used if positive(-ends[r])]
+        _require(len(upper) + len(lower) == len(used), f"an inequality has no known sign at unknown {k}")
+        pairs = [(r, q) for r in upper for q in lower]
+        F = [form.F[r] / divisor(ends[r]) - form.F[q] / divisor(ends[q]) for r, q in pairs]
+        f = [form.f[[r]] / divisor(ends[r]) - form.f[[q]] / divisor(ends[q]) for r, q in pairs]
+        rest = form.without_inequalities(*used)
+        return replace(rest, F=np.vstack([rest.F, *F]), f=np.concatenate([rest.f, *f])).without(k)
+
+
+@dataclass(frozen=True)
 class Void:
     """The equation 0 = 0 is dropped."""
 
@@ -168,7 +192,7 @@ class Dualised:
         return Form(H, np.concatenate([zeros(x), form.e, form.f]), -form.constant, E, -form.g, F, zeros(z))
 
 
-Move = Solved | Minimised | Zeroed | Void | Implied | Equated | Shifted | Valued | Dualised
+Move = Solved | Minimised | Zeroed | Projected | Void | Implied | Equated | Shifted | Valued | Dualised
 """What a reason consists of, before the two forms are compared."""
 
 

@@ -16,12 +16,16 @@ from typing import Any, Literal
 import numpy as np
 
 from equimargin.proofs.sameness.form import Form
-from equimargin.proofs.sameness.moves import Equated, Implied, Minimised, Move, Shifted, Solved, Twin, Void, Zeroed
+from equimargin.proofs.sameness.moves import Equated, Implied, Minimised, Move, Projected, Shifted, Solved, Twin, Void, Zeroed
+from equimargin.proofs.sameness.quotients import positive
 from equimargin.solvers.exact.program.clock import Clock
 
-Choice = Literal["none", "costless", "costly", "first", "last"]
-CHOICES: tuple[Choice, ...] = ("none", "costless", "costly", "first", "last")
-"""For which unknowns with bounds equations are solved: none, those without cost, those with the only cost, the first or the last."""
+Choice = Literal["none", "costless", "costly", "first", "last", "projected"]
+CHOICES: tuple[Choice, ...] = ("none", "costless", "costly", "first", "last", "projected")
+"""For which unknowns with bounds equations are solved: none, those without cost, those with the only cost, the first or the last.
+
+By "projected" none is, and unknowns without cost are projected out of the inequalities.
+"""
 Rule = Callable[[Form], Iterator[Move]]
 """What proposes steps that can be applied, the best one first."""
 
@@ -39,7 +43,8 @@ def normal(form: Form, choice: Choice, clock: Clock, twin: Twin | None = None) -
     OutOfTime : the time is up.
     """
     steps: list[Move] = []
-    rules = (_free_solved, _said_once, _void, _opposite, _bounded_solved(choice), _at_zero, _slack_solved, _zeroed, _minimised)
+    rules = [_free_solved, _said_once, _void, _opposite, _bounded_solved(choice), _at_zero, _slack_solved, _zeroed, _minimised]
+    rules += [_projected] if choice == "projected" else []
     while True:
         clock.ask("the normal form of a program")
         proposed = (step for rule in rules for step in rule(form))
@@ -71,6 +76,7 @@ def _bounded_solved(choice: Choice) -> Rule:
                 "costly": costly if len(costly) == 1 else [],
                 "first": used,
                 "last": used[::-1],
+                "projected": [],
             }[choice]
             if found:
                 yield Solved(r, found[0])
@@ -145,6 +151,15 @@ def _minimised(form: Form) -> Iterator[Move]:
     for k in np.flatnonzero(~form.bounded).tolist():
         if form.in_rows(k) == 0:
             yield from _if_it_applies(Minimised(k), form)
+
+
+def _projected(form: Form) -> Iterator[Move]:
+    """Project out an unknown if that leaves no more inequalities than there were."""
+    for k in range(form.n):
+        ends = form.F[:, k][form.F[:, k] != 0]
+        above = sum(bool(positive(end)) for end in ends)
+        if above * (len(ends) - above) <= len(ends):
+            yield from _if_it_applies(Projected(k), form)
 
 
 def _if_it_applies(step: Move, form: Form) -> Iterator[Move]:

@@ -26,7 +26,7 @@ from problem_pairs import PAIRS
 
 READ_OUTS = {"svm.hard.bias.as_printed", "rank.l2.value.as_printed"}
 """Misprints of how a solution is read, not of a problem: what they declare is right."""
-TWO_LEVELS = {"ord.implicit.two_levels", "ord.implicit_l2.two_levels", "ord.explicit.two_levels"}
+TWO_LEVELS = {f"ord.{family}.two_levels" for family in ("implicit", "implicit_l2", "explicit", "sum")}
 """Stated for two levels alone, where mistakes about the levels between show nothing: there a control may be EQUAL, which is right."""
 SECONDS = 300.0
 """Seconds that a verdict may take."""

@@ -67,6 +67,17 @@ class Replay:
         self._substitute(x, {})
         self.unknowns.remove(x)
 
+    def projected(self, step: Any) -> None:
+        x = self.unknowns[step.unknown]
+        assert not any((x,) in row for row in self.equations)
+        assert not any(x in m for m in self.objective)
+        with_x = [row for row in self.inequalities if (x,) in row]
+        self.inequalities = [row for row in self.inequalities if (x,) not in row]
+        scaled = [times(row, 1 / abs(row[(x,)])) for row in with_x]
+        upper, lower = ([row for row in scaled if row[(x,)] == sign] for sign in (1, -1))
+        self.inequalities += [plus(one, other) for one in upper for other in lower]
+        self.unknowns.remove(x)
+
     def void(self, step: Any) -> None:
         assert self.equations.pop(step.equation) == {}
 

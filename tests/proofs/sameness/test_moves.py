@@ -6,10 +6,26 @@ from typing import Any
 
 import pytest
 from flint import fmpq
+from hypothesis import given
+from hypothesis import strategies as st
 
 from equimargin.formulations.programs import program_from_arrays
-from equimargin.proofs.sameness.form import Form, form_of
-from equimargin.proofs.sameness.moves import Dualised, Equated, Implied, Minimised, Move, Renamed, Shifted, Solved, Valued, Void, Zeroed
+from equimargin.proofs.sameness.form import Form, form_of, fraction
+from equimargin.proofs.sameness.moves import (
+    Dualised,
+    Equated,
+    Implied,
+    Minimised,
+    Move,
+    Projected,
+    Renamed,
+    Shifted,
+    Solved,
+    Valued,
+    Void,
+    Zeroed,
+)
+from equimargin.solvers.exact.program.optimum import Optimum, program_optimum
 
 
 def form() -> Form:
@@ -28,6 +44,8 @@ HALF, TWO = fmpq(1, 2), fmpq(2)
         (Solved(0, 1), "unknown 1 is not in equation 0"),
         (Minimised(2), "unknown 2 is in a row"),
         (Zeroed(1), "unknown 1 has another row than x >= 0"),
+        (Projected(0), "unknown 0 is in an equation"),
+        (Projected(1), "the objective depends on unknown 1"),
         (Void(0), "equation 0 says something"),
         (Implied(2), "inequality 2 is not implied"),
         (Implied(2, 3, HALF), "inequality 2 is not implied"),
@@ -63,6 +81,26 @@ def test_an_unknown_whose_objective_may_decrease_is_neither_fixed_nor_left_out()
     concave = form_of(program_from_arrays([[-1]], [0], None, [], None, []))
     with pytest.raises(ValueError, match="not convex"):
         Minimised(0).apply(concave)
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(-2, 2)] * 3), min_size=1, max_size=6),
+    st.lists(st.integers(-1, 3), min_size=6, max_size=6),
+)
+def test_a_projection_has_the_optimum_of_its_program(rows: list[tuple[int, int, int]], ends: list[int]) -> None:
+    """The last unknown has no cost: without it and with it the exact optimum is one, and no point is feasible in one alone."""
+    given = program_from_arrays([[1, 0, 0], [0, 2, 0], [0, 0, 0]], [1, -1, 0], None, [], rows, ends[: len(rows)])
+    made = Projected(2).apply(form_of(given))
+    assert made.n == 2
+    H, F = ([[float(fraction(v)) for v in row] for row in M] for M in (made.H, made.F))
+    g, f = ([float(fraction(v)) for v in each] for each in (made.g, made.f))
+    found = program_optimum(program_from_arrays(H, g, None, [], F or None, f))
+    assert optimal_value(found) == optimal_value(program_optimum(given))
+
+
+def optimal_value(found: Any) -> Any:
+    """The optimum, or the kind of an answer without one."""
+    return found.value if isinstance(found, Optimum) else type(found)
 
 
 @pytest.mark.parametrize("wrong", ["order", "scale", "row", "factor", "equation"])
