@@ -6,16 +6,22 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
+from inspect import signature
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
 from equimargin.formulations.declaration import Printed, unchanged
 from equimargin.formulations.formulation import REGISTRY, Formulation
 from equimargin.formulations.numeric.arguments import shown
-from equimargin.formulations.problem.base import AnyProblem
+from equimargin.formulations.problem.arguments import arguments_of
+from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.programs.reading import READINGS, Reading
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.registry import Registry
+from equimargin.formulations.rows.levels import Levels
+from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.source import Source
 from equimargin.formulations.user_functions import Quit, kept
 
@@ -144,6 +150,27 @@ class Family(Generic[P]):
         made: Any = ProgramProblem(self.id, data, self.module) if self.problem is None else self.problem(**data)
         if made.family != self.id:
             raise ValueError(f"these data make a problem of {made.family}, not of {self.id}")
+        return cast(P, made)
+
+    def with_data_of(self, problem: CanonicalProblem) -> P:
+        """Return the problem of this canonical family with the points, labels, cost, kernel and weights of another one.
+
+        Raises
+        ------
+        ValueError
+            If the family takes other data.
+        """
+        assert self.constructor is not None
+        assert isinstance(problem, MarginProblem | OneNormProblem)
+        _, given = arguments_of(problem)
+        fixed = {"loss", "bias", "delta", *self.settings}
+        given = {name: value for name, value in given.items() if name not in fixed} | {"kernel": problem.kernel}
+        unknown = [name for name in given if name not in signature(self.constructor).parameters]
+        if unknown:
+            raise ValueError(f"{self.id} takes no {' and no '.join(unknown)}")
+        made: Any = self(given)
+        if not any(isinstance(problem.rows, kind) and isinstance(made.rows, kind) for kind in (Signed, Tube, Pairs, Levels)):
+            raise ValueError(f"{self.id} takes other data than {problem.family}")
         return cast(P, made)
 
     def __repr__(self) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from equimargin.formulations.declaration import unchanged
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.formulation import REGISTRY, Formulation, formulation_data
-from equimargin.formulations.problem.base import AnyProblem
+from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.programs import Program, Reading, program_of, read
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.symbols import Symbols
@@ -169,7 +169,7 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
         if statement not in REGISTRY:
             raise KeyError(f"unknown formulation {statement!r}")
         entry = REGISTRY[statement]
-        posed = data if isinstance(data, AnyProblem) else FAMILIES[entry.family](data)
+        posed = _posed(entry, data)
         refusal = _refusal(entry, posed)
         if refusal is not None:
             raise Refused(f"{statement} is not stated there: {refusal}")
@@ -181,6 +181,25 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
     if not hasattr(problem, "get_problem_data"):
         raise NoProblem(f"{name_of(statement)} returns no cvxpy problem, but {type(problem).__name__}")
     return Stated(problem, value, reading, clock, frozenset(names))
+
+
+def _posed(entry: Formulation, data: Any) -> AnyProblem:
+    """Return the problem of a formulation's family: the given one, that of the given data, or that of the data of another canonical one.
+
+    Raises
+    ------
+    Refused
+        If the family takes other data than the given problem has.
+    """
+    family = FAMILIES[entry.family]
+    if isinstance(data, CanonicalProblem) and data.family != entry.family and family.is_canonical:
+        try:
+            moved: AnyProblem = family.with_data_of(data)
+        except ValueError as reason:
+            raise Refused(f"{entry.id} is not stated there: {reason}") from None
+        return moved
+    posed: AnyProblem = data if isinstance(data, AnyProblem) else family(data)
+    return posed
 
 
 def _refusal(entry: Formulation, posed: Any) -> Refusal | None:

@@ -18,13 +18,13 @@ from equimargin.formulations import (
     linear,
     polynomial,
 )
-from equimargin.formulations.family import program_families
+from equimargin.formulations.family import FAMILIES, program_families
 from equimargin.formulations.numeric.arguments import choice, did_you_mean
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Tube
 from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.proofs.sameness import Statement, name_of
-from equimargin.testing import margin_problems
+from equimargin.testing import margin_problems, sample_problem
 
 MAX_POINTS = 3
 """Points of a family's instances at most: an exact optimum of each takes milliseconds."""
@@ -39,13 +39,17 @@ def instances_of(a: Statement, b: Statement | None) -> Any:
 
     Raises
     ------
-    ValueError : neither is a formulation, or they are of two families."""
+    ValueError : neither is a formulation, or they are of two families that take other data.
+    """
     families = {_family(statement): statement for statement in (a, b) if isinstance(statement, str)}
     if not families:
         raise ValueError(f"say which data {name_of(a)} takes: a hypothesis strategy, --data MODULE:STRATEGY on the command line")
     if len(families) > 1:
         (one, first), (other, second) = families.items()
-        raise ValueError(f"{first} is of the family {one} and {second} of {other}: say which data both take")
+        common = next((family for family, to in ((one, other), (other, one)) if _has_data_of(to, family)), None)
+        if common is None:
+            raise ValueError(f"{first} is of the family {one} and {second} of {other}: say which data both take")
+        families = {common: families[common]}
     family, ids = next(iter(families)), [statement for statement in (a, b) if isinstance(statement, str)]
     return problems(family, polynomial() if family not in program_families() and any(map(_refuses_linear, ids)) else None)
 
@@ -171,6 +175,17 @@ def _family(id: str) -> str:
     if id not in REGISTRY:
         raise ValueError(f"unknown formulation {id!r}{did_you_mean(id, list(REGISTRY))}")
     return REGISTRY[id].family
+
+
+def _has_data_of(other: str, family: str) -> bool:
+    """Return True if problems of another canonical family can be made of the data of a family's."""
+    if not (FAMILIES[other].is_canonical and FAMILIES[family].is_canonical):
+        return False
+    try:
+        FAMILIES[other].with_data_of(sample_problem(family))
+    except ValueError:
+        return False
+    return True
 
 
 def _refuses_linear(id: str) -> bool:

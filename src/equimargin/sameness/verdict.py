@@ -161,7 +161,10 @@ def same(
         and the map of its optimum to the number that is compared. A value map should take
         fractions, -inf and inf.
     data : Any
-        A hypothesis strategy of what both take; by default small problems of the family of the ids.
+        A hypothesis strategy of what both take; by default small problems of the family of the
+        ids. Ids of two families that take the same data, such as svm.soft and svm.nobias, are asked
+        on problems of one of them, and of the other at the same points, labels, cost, kernel and
+        weights.
     draws : int
         Instances on which a reason is sought.
     examples : int

@@ -13,12 +13,10 @@ import numpy as np
 from equimargin import formulations
 from equimargin.formulations import Kernel, MarginProblem, OneNormProblem
 from equimargin.formulations.family import FAMILIES
-from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.kernels.registry import kernel_class
+from equimargin.formulations.problem.arguments import arguments_of
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.program_problem import ProgramProblem
-from equimargin.formulations.rows.levels import Levels
-from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.sameness.reproduction import Code
 
 Change = Callable[[Any], Any]
@@ -67,7 +65,7 @@ class Instance:
                 raise ValueError(f"the data of {problem.family} are no mapping of numbers and arrays by name, and cannot be made smaller")
             return cls(problem.family, problem.data, problem.module)
         assert isinstance(problem, MarginProblem | OneNormProblem)
-        return _of_rows(problem)
+        return cls(*arguments_of(problem))
 
     def problem(self) -> AnyProblem:
         """The problem.
@@ -184,57 +182,6 @@ def _changed(name: str, change: Change, instance: Instance) -> Instance:
     if name not in instance.arguments:
         return instance
     return replace(instance, arguments={**instance.arguments, name: change(instance.arguments[name])})
-
-
-def _of_rows(problem: MarginProblem | OneNormProblem) -> Instance:
-    """The instance of a problem of rows of features."""
-    X = problem.X.toarray() if hasattr(problem.X, "toarray") else np.asarray(problem.X)
-    rows, kernel = problem.rows, problem.kernel
-    penalized = isinstance(kernel, Intercept)
-    given: dict[str, Any] = {"X": X}
-    if isinstance(rows, Pairs) and rows.query is None:
-        given["pairs"] = np.column_stack([rows.preferred, rows.other])
-    else:
-        given["y"] = np.asarray(rows.y)
-    if isinstance(rows, Pairs) and rows.query is not None and len(np.unique(rows.query)) > 1:
-        given["qid"] = np.asarray(rows.query)
-    given |= {"C": float(problem.C), "kernel": kernel.kernel if isinstance(kernel, Intercept) else kernel}
-    if isinstance(rows, Tube):
-        given["epsilon"] = float(rows.epsilon)
-    if isinstance(problem, OneNormProblem):
-        if isinstance(rows, Signed):
-            return Instance("one_norm_classification", given | {"bias": problem.bias})
-        return Instance("one_norm_ranking" if problem.over == "rows" else "ranking_vector_machine", given)
-    given["loss"] = problem.loss
-    given |= _weights(problem)
-    if isinstance(rows, Levels):
-        return Instance("ordinal", given | {"kernel": kernel, "levels": rows.T + 1})
-    if isinstance(rows, Tube):
-        return Instance("regression", given)
-    if isinstance(rows, Pairs):
-        return Instance("ranking_from_pairs" if rows.query is None else "ranking", given)
-    delta = {} if problem.delta is None else {"delta": problem.delta}
-    return Instance("classification", given | delta | {"bias": "penalized" if penalized else problem.bias})
-
-
-def _weights(problem: MarginProblem) -> dict[str, Any]:
-    """The weights of a problem, as its constructor takes them."""
-    if problem.weights is None:
-        return {}
-    weights = np.asarray(problem.weights)
-    if isinstance(problem.rows, Tube):
-        above, below = np.split(weights, 2)
-        if not np.array_equal(above, below):
-            raise ValueError("the two sides of the tube have weights of their own, which `regression` does not take")
-        return {"sample_weight": above}
-    if not isinstance(problem.rows, Pairs):
-        return {"sample_weight": weights}
-    query = problem.rows.query
-    if query is None:
-        return {"pair_weight": weights}
-    present = set(np.asarray(query).tolist())
-    named = {name: weight for name, weight in enumerate(weights.tolist()) if name in present}
-    return {"query_weight": named if len(named) > 1 else dict(enumerate(named.values()))}
 
 
 def _axes_of_own(data: Mapping[str, Any]) -> list[Axis]:

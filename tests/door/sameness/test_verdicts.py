@@ -316,6 +316,24 @@ def test_cones_are_undecided_with_their_reason() -> None:
     assert any("second-order cones" in why for why in found.undecided)
 
 
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("svm.soft.primal", "svm.nobias.primal"),
+        ("rank.onenorm.primal", "rvm.primal"),
+        ("svm.hard.dual", "svm.soft.dual"),
+        ("svr.l2.primal", "svr.l1.primal"),
+        ("ord.implicit.beta", "ord.hard.dual"),
+    ],
+)
+def test_families_that_take_the_same_data_are_compared_on_it(a: str, b: str) -> None:
+    """The instance that is found separates their exact optima when it is asked again."""
+    found = refute(a, b, examples=60)
+    assert found.verdict == "DIFFERENT"
+    assert found.difference is not None
+    assert exact_value(a, found.difference.data) != exact_value(b, found.difference.data)
+
+
 @pytest.mark.slow
 def test_a_verdict_keeps_its_time_limit_and_says_so() -> None:
     found = same(soft, soft_dual, CLASSES, seconds=1e-3)

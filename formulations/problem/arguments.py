@@ -1,0 +1,70 @@
+"""The arguments of the constructors of problems, read back from a problem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.kernels.kernel import Intercept
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem
+from equimargin.formulations.rows.levels import Levels
+from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+
+
+def arguments_of(problem: MarginProblem | OneNormProblem) -> tuple[str, dict[str, Any]]:
+    """Return the name of the constructor that makes a problem, and the arguments that it is given, by name.
+
+    Raises
+    ------
+    ValueError
+        If weights differ on the two sides of a tube.
+    """
+    X = problem.X.toarray() if hasattr(problem.X, "toarray") else np.asarray(problem.X)
+    rows, kernel = problem.rows, problem.kernel
+    penalized = isinstance(kernel, Intercept)
+    given: dict[str, Any] = {"X": X}
+    if isinstance(rows, Pairs) and rows.query is None:
+        given["pairs"] = np.column_stack([rows.preferred, rows.other])
+    else:
+        given["y"] = np.asarray(rows.y)
+    if isinstance(rows, Pairs) and rows.query is not None and len(np.unique(rows.query)) > 1:
+        given["qid"] = np.asarray(rows.query)
+    given |= {"C": float(problem.C), "kernel": kernel.kernel if isinstance(kernel, Intercept) else kernel}
+    if isinstance(rows, Tube):
+        given["epsilon"] = float(rows.epsilon)
+    if isinstance(problem, OneNormProblem):
+        if isinstance(rows, Signed):
+            return ("one_norm_classification", given | {"bias": problem.bias})
+        return ("one_norm_ranking" if problem.over == "rows" else "ranking_vector_machine", given)
+    given["loss"] = problem.loss
+    given |= _weights(problem)
+    if isinstance(rows, Levels):
+        return ("ordinal", given | {"kernel": kernel, "levels": rows.T + 1})
+    if isinstance(rows, Tube):
+        return ("regression", given)
+    if isinstance(rows, Pairs):
+        return ("ranking_from_pairs" if rows.query is None else "ranking", given)
+    delta = {} if problem.delta is None else {"delta": problem.delta}
+    return ("classification", given | delta | {"bias": "penalized" if penalized else problem.bias})
+
+
+def _weights(problem: MarginProblem) -> dict[str, Any]:
+    """Return the weights of a problem, as its constructor takes them."""
+    if problem.weights is None:
+        return {}
+    weights = np.asarray(problem.weights)
+    if isinstance(problem.rows, Tube):
+        above, below = np.split(weights, 2)
+        if not np.array_equal(above, below):
+            raise ValueError("the two sides of the tube have weights of their own, which `regression` does not take")
+        return {"sample_weight": above}
+    if not isinstance(problem.rows, Pairs):
+        return {"sample_weight": weights}
+    query = problem.rows.query
+    if query is None:
+        return {"pair_weight": weights}
+    present = set(np.asarray(query).tolist())
+    named = {name: weight for name, weight in enumerate(weights.tolist()) if name in present}
+    return {"query_weight": named if len(named) > 1 else dict(enumerate(named.values()))}

@@ -1,0 +1,52 @@
+"""Families by their constructors: what each fixes, and the problems of one at the data of another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equimargin.formulations import MarginProblem
+from equimargin.formulations.family import FAMILIES
+from equimargin.testing import CANONICAL, HARD, margin_problems, sample_problem, task_of
+
+
+@given(st.sampled_from(CANONICAL).flatmap(margin_problems))
+def test_a_family_at_the_data_of_its_own_problem_is_that_problem(problem: Any) -> None:
+    again = FAMILIES[problem.family].with_data_of(problem)
+    assert again.family == problem.family
+    assert (again.C, again.kernel, again.m, again.p) == (problem.C, problem.kernel, problem.m, problem.p)
+    np.testing.assert_array_equal(again.X, problem.X)
+    np.testing.assert_array_equal(again.costs, problem.costs)
+
+
+@pytest.mark.parametrize("family", CANONICAL)
+@pytest.mark.parametrize("other", CANONICAL)
+def test_another_family_has_the_same_data_or_says_why_not(family: str, other: str) -> None:
+    problem = sample_problem(family)
+    if task_of(family) != task_of(other) or (family in HARD and other not in HARD):
+        with pytest.raises(ValueError, match=r"take|make a problem of|must|needs"):
+            FAMILIES[other].with_data_of(problem)
+        return
+    made = FAMILIES[other].with_data_of(problem)
+    assert made.family == other
+    np.testing.assert_array_equal(made.X, problem.X)
+    np.testing.assert_array_equal(made.rows.y, problem.rows.y)
+
+
+def test_weights_that_a_family_does_not_know_are_named() -> None:
+    problem = sample_problem("svm.soft")
+    assert isinstance(problem, MarginProblem)
+    weighted = FAMILIES["svm.soft"]({"X": problem.X, "y": problem.rows.y, "sample_weight": np.arange(problem.m) % 3})
+    with pytest.raises(ValueError, match=r"^svm.onenorm takes no sample_weight$"):
+        FAMILIES["svm.onenorm"].with_data_of(weighted)
+
+
+def test_data_of_another_family_are_refused() -> None:
+    data = {"X": [[0.0], [1.0]], "y": [-1, 1]}
+    assert np.inf == FAMILIES["svm.hard"](data).C
+    with pytest.raises(ValueError, match=r"^these data make a problem of svm.soft, not of svm.hard$"):
+        FAMILIES["svm.hard"](data | {"C": 1.0})
