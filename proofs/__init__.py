@@ -4,11 +4,11 @@ if __name__ != "equimargin.proofs":  # a second copy of every class would exist 
     raise ImportError("use: from equimargin.proofs import ...")
 
 from equimargin.proofs.audit import Audit, audit
-from equimargin.proofs.certificate import certificate, certify
+from equimargin.proofs.certificates.path import certify_path, path_certificate
+from equimargin.proofs.certificates.problem import certificate, certify
+from equimargin.proofs.certificates.program import certify_program, program_certificate
 from equimargin.proofs.enclosure import Enclosure, enclosure
 from equimargin.proofs.optimal_ranges import OptimalRanges, Range, optimal_ranges
-from equimargin.proofs.path_certificate import certify_path, path_certificate
-from equimargin.proofs.program_certificate import certify_program, program_certificate
 from equimargin.proofs.referee import Agreement, Evidence, FamilyVerdict, Judgement, Verdict, examine, examine_solution, judge
 
 __all__ = [

@@ -44,9 +44,9 @@ from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.own.instances import drawn
 from equimargin.proofs import certificate, checker, program_certificate
-from equimargin.proofs.certificate import state
-from equimargin.proofs.path_certificate import path_certificate
-from equimargin.proofs.program_certificate import certificate_of_definition
+from equimargin.proofs.certificates.path import path_certificate
+from equimargin.proofs.certificates.problem import state
+from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.solvers import exact_optimum, regularization_path, solve
 from equimargin.solvers.exact.program import Infeasible, Optimum, Undecided, program_optimum
 from equimargin.testing import sample_problem

@@ -49,8 +49,8 @@ from equimargin.formulations.programs import program_from_arrays
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.own.instances import drawn
 from equimargin.proofs import certificate, checker, enclosure, program_certificate
+from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.proofs.coq import Answer, NotProved, answers, build
-from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.solvers import exact_optimum, solve
 from equimargin.testing import sample_problem
 

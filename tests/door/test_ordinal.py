@@ -21,7 +21,7 @@ from equimargin.formulations.problem import Point
 from equimargin.own import ProgramProblem, optimum
 from equimargin.own.data import problem_of
 from equimargin.proofs import Agreement, certificate, examine_solution, judge
-from equimargin.proofs.program_certificate import certificate_of_definition
+from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.report.page import skips
 from equimargin.solvers import SOLVERS, Limits, Solution, Status, exact_optimum, exact_path, regularization_path, solve
 from equimargin.solvers.ordinal.ordered_thresholds import by_newton

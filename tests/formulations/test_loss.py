@@ -184,3 +184,12 @@ X, Y = np.arange(4.0)[:, None], [-1, -1, 1, 1]
 def test_what_has_no_huberised_hinge_says_so(make: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         make()
+
+
+def test_a_loss_without_a_width_has_the_conjugate_of_its_own_slope() -> None:
+    """alpha^2 / (2 slope c), which is that of the squared hinge for a slope of 2 alone."""
+    problem = as_a(MarginProblem, classification(X, Y, 0.5))
+    vars(problem)["phi"] = Loss("capped", 0.5, 0.0, 1.0)
+    alpha = np.array([0.25, 0.25, 0.0, 0.0])
+    np.testing.assert_array_equal(problem.conjugate(alpha), alpha**2 / (2 * 0.5 * 0.5))
+    assert problem.dual(alpha, 0.5) == alpha.sum() - 0.25 - problem.conjugate(alpha).sum()

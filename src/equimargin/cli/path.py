@@ -353,8 +353,8 @@ def _certify(found: AnyPath, file: Path | None, gap: float) -> None:
     """Write the certificate of a path, where it is asked for; a line says what it proves."""
     if file is None:
         return
-    from equimargin.proofs.certificate import write
-    from equimargin.proofs.path_certificate import path_certificate
+    from equimargin.proofs.certificates.path import path_certificate
+    from equimargin.proofs.certificates.writing import write
     from equimargin.solvers import OneNormPath
 
     if isinstance(found, OneNormPath):

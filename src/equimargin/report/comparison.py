@@ -16,8 +16,9 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.rows.levels import Levels
 from equimargin.proofs import FamilyVerdict, Verdict
-from equimargin.proofs.certificate import certificate_of_family, write
-from equimargin.proofs.program_certificate import certificate_of_definition
+from equimargin.proofs.certificates.problem import certificate_of_family
+from equimargin.proofs.certificates.program import certificate_of_definition
+from equimargin.proofs.certificates.writing import write
 from equimargin.report.page import page, readings
 from equimargin.report.pages.comparison import comparison_page
 from equimargin.report.records import SCHEMA_VERSION, csv_text, plain, record, solved, summary, versions

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.programs.reading import READINGS, Reading
-from equimargin.proofs.program_certificate import program_certificate
+from equimargin.proofs.certificates.program import program_certificate
 from equimargin.proofs.sameness import Finding, Statement, compare_at, name_of, stated
 from equimargin.proofs.sameness.comparison import RELATIVELY_APART
 from equimargin.sameness.instances import drawn, instances_of

@@ -34,7 +34,7 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.proofs import certificate, certify, checker
-from equimargin.proofs.certificate import certificate_at, certificate_of_ray, state
+from equimargin.proofs.certificates.problem import certificate_at, certificate_of_ray, state
 from equimargin.solvers import exact_optimum, solve
 from equimargin.solvers.ray import Ray
 from equimargin.testing import margin_problems, sample_problem

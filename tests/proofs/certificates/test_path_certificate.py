@@ -21,7 +21,7 @@ from equimargin.cli.app import app
 from equimargin.data import load
 from equimargin.formulations import MarginProblem, classification, linear, one_norm_ranking, polynomial, ranking, rbf, regression
 from equimargin.proofs import certify_path, checker, path_certificate
-from equimargin.proofs.certificate import state
+from equimargin.proofs.certificates.problem import state
 from equimargin.solvers import RegularizationPath, regularization_path
 from equimargin.testing import sample_problem
 from narrow import as_a

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from flint import fmpq
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from equimargin.formulations.programs import program_from_arrays
@@ -87,6 +87,7 @@ def test_an_unknown_whose_objective_may_decrease_is_neither_fixed_nor_left_out()
     st.lists(st.tuples(*[st.integers(-2, 2)] * 3), min_size=1, max_size=6),
     st.lists(st.integers(-1, 3), min_size=6, max_size=6),
 )
+@example([(0, 0, 1), (0, 1, -1), (1, 0, -1)], [0, 3, -5])
 def test_a_projection_has_the_optimum_of_its_program(rows: list[tuple[int, int, int]], ends: list[int]) -> None:
     """The last unknown has no cost: without it and with it the exact optimum is one, and no point is feasible in one alone."""
     given = program_from_arrays([[1, 0, 0], [0, 2, 0], [0, 0, 0]], [1, -1, 0], None, [], rows, ends[: len(rows)])

@@ -24,7 +24,8 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.dyadic import on_grid
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.proofs import checker
-from equimargin.proofs.certificate import state, write
+from equimargin.proofs.certificates.problem import state
+from equimargin.proofs.certificates.writing import document, write
 from equimargin.solvers.path.result import SMALLEST_LAMBDA, RegularizationPath
 
 GAP = 1e-3
@@ -84,14 +85,9 @@ def path_certificate(path: RegularizationPath, low: float | None = None, high: f
             raise ValueError(f"the path does not prove a gap of {gap:g} at every lambda of the range; ask for a larger one")
         bits = min(MOST_BITS, bits + MORE_BITS)
     points, denominator = proved
-    document = {
-        "schema": checker.PATH_SCHEMA,
-        "claim": {"from": along.lambdas[-1], "to": along.lambdas[0], "gap": gap},
-        "semidefinite": checker.semidefiniteness(judge),
-        "problem": stated,
-        "path": {"denominator": denominator, "points": points},
-    }
-    return document | {"digests": {"problem": checker.sha256(stated), "points": checker.sha256(document["path"])}}
+    claim = {"from": along.lambdas[-1], "to": along.lambdas[0], "gap": gap}
+    proof = {"path": {"denominator": denominator, "points": points}}
+    return document(checker.PATH_SCHEMA, None, claim, checker.semidefiniteness(judge), stated, proof)
 
 
 def certify_path(

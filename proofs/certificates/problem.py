@@ -9,15 +9,13 @@ certificate claims what the checker refuses.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from operator import index
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -37,13 +35,12 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.proofs import checker
+from equimargin.proofs.certificates.writing import Mode, document, integer, ratio, write
 from equimargin.proofs.referee import FamilyVerdict
 from equimargin.solvers.exact.optimum import ExactOptimum
-from equimargin.solvers.problem_file import whole
 from equimargin.solvers.ray import Ray
 from equimargin.solvers.solution import Solution
 
-Mode = Literal["proven", "exact"]
 MOST_ROWS = 1_000_000
 """Rows or pairs of the largest problem that is certified: a larger certificate would take longer to check than its problem to solve."""
 MOST_FEATURE_VALUES = 2_000_000
@@ -89,15 +86,6 @@ def certify(answer: Solution | ExactOptimum, path: str | os.PathLike[str], mode:
     ValueError : as in `certificate`.  OSError : the file cannot be written.
     """
     write(certificate(answer, mode), path)
-
-
-def write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a certificate to a file, whole or not at all; a ValueError if it is longer than the checker reads."""
-    text = json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
-    if len(text) > checker.LARGEST_FILE:
-        raise ValueError(f"the certificate has {len(text):,} bytes, and its checker reads {checker.LARGEST_FILE:,}")
-    with whole(Path(path)) as part:
-        part.write_text(text, encoding="ascii")
 
 
 def certificate_at(problem: Problem, point: CanonicalPoint) -> dict[str, Any]:
@@ -161,7 +149,7 @@ def _combination_of_ray(problem: MarginProblem, ray: Ray) -> dict[str, Any]:
     missing = [row for row in named if row not in number]
     if missing:
         raise ValueError(f"the ray names a row of {missing[0]}, which is not a hard row of the problem")
-    return {"rows": [number[row] for row in named], "numerators": [_integer(weight) for weight in weights], "denominator": 1}
+    return {"rows": [number[row] for row in named], "numerators": [integer(weight) for weight in weights], "denominator": 1}
 
 
 def _both_sides(problem: MarginProblem, point: Point) -> Point:
@@ -246,27 +234,18 @@ def _exact(answer: ExactOptimum) -> dict[str, Any]:
     if answer.value is None:
         assert answer.ray is not None
         return _document("exact", stated, established, None, _combination(answer.ray), "inf", "inf")
-    value, dual = _fraction(answer.value), _combination(answer.alpha)
+    value, dual = ratio(answer.value), _combination(answer.alpha)
     b = next((end for end in answer.bias if end is not None), Fraction(0))
-    bias = {"b": _fraction(b)} if answer.problem.bias else {}
+    bias = {"b": ratio(b)} if answer.problem.bias else {}
     if isinstance(answer.problem, OneNormProblem):
         return _document("exact", stated, established, _combination(answer.beta) | bias, dual, value, value)
     key, coefficients = ("w", answer.w) if answer.w is not None else ("beta", answer.beta)
-    primal = {key: [_fraction(v) for v in coefficients], "b": _fraction(b)}
+    primal = {key: [ratio(v) for v in coefficients], "b": ratio(b)}
     return _document("exact", stated, established, primal, dual, value, value)
 
 
 def _document(mode: Mode, stated: Any, established: str, primal: Any, dual: Any, lower: Any, upper: Any) -> dict[str, Any]:
-    return {
-        "schema": checker.SCHEMA,
-        "mode": mode,
-        "claim": {"lower": lower, "upper": upper},
-        "semidefinite": established,
-        "problem": stated,
-        "primal": primal,
-        "dual": dual,
-        "digests": {"problem": checker.sha256(stated), "points": checker.sha256([primal, dual])},
-    }
+    return document(checker.SCHEMA, mode, {"lower": lower, "upper": upper}, established, stated, {"primal": primal, "dual": dual})
 
 
 def _first(candidates: Iterator[Any], proves: Callable[[Any], Fraction | float], nothing: float) -> tuple[Any, Fraction | float, str]:
@@ -316,7 +295,7 @@ def _affordable_prices(judge: checker.Problem, dual: dict[str, Any]) -> dict[str
     most = max(prices, default=0)
     if most <= scale:
         return dual
-    return dual | {"numerators": [_integer(step << 64) for step in u.steps], "denominator": _integer(-(-(u.unit * most << 64) // scale))}
+    return dual | {"numerators": [integer(step << 64) for step in u.steps], "denominator": integer(-(-(u.unit * most << 64) // scale))}
 
 
 def _functions(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]:
@@ -355,7 +334,7 @@ def _combination(x: Array | Sequence[Fraction]) -> dict[str, Any]:
     kept = [r for r, v in enumerate(x) if v]
     ratios = [(x[r] if isinstance(x[r], Fraction) else float(x[r])).as_integer_ratio() for r in kept]
     unit = math.lcm(*{denominator for _, denominator in ratios})
-    return {"rows": kept, "numerators": [_integer(n * (unit // d)) for n, d in ratios], "denominator": _integer(unit)}
+    return {"rows": kept, "numerators": [integer(n * (unit // d)) for n, d in ratios], "denominator": integer(unit)}
 
 
 def _features(problem: Problem, kernel: Kernel) -> list[list[float]]:
@@ -374,18 +353,9 @@ def _number(v: float) -> float | str:
     return "inf" if math.isinf(v) else float(v)
 
 
-def _integer(v: int) -> int | str:
-    """An integer as JSON, in hexadecimal where decimals would take long to read."""
-    return v if v.bit_length() <= 1024 else hex(v)
-
-
-def _fraction(v: Fraction) -> str:
-    return "/".join(str(_integer(part)) for part in v.as_integer_ratio())
-
-
 def _outward(v: Fraction | float, way: int) -> float | str:
     """The nearest double that is not inside the interval, or the rational itself where it is beyond all doubles."""
     if isinstance(v, float):
         return "inf" if v > 0 else "-inf"
     x = checker.outward(v, way)
-    return x if math.isfinite(x) else _fraction(v)
+    return x if math.isfinite(x) else ratio(v)

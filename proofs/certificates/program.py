@@ -22,16 +22,13 @@ from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs import checker
-from equimargin.proofs.certificate import write
+from equimargin.proofs.certificates.writing import document, integer, ratio, write
 from equimargin.proofs.enclosure.interval import Enclosure
 from equimargin.proofs.program.proven_optimum import optimum, proven_optimum
 from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, Unbounded
 
 Numbers = Sequence[Fraction]
 """A vector."""
-LONGEST_DECIMAL = 1024
-"""Bits of the longest integer that is written in decimals: a longer one is read faster
-in hexadecimal."""
 
 
 def program_certificate(program: Program, answer: Optimum | Infeasible | Unbounded | Enclosure) -> dict[str, Any]:
@@ -54,17 +51,16 @@ def program_certificate(program: Program, answer: Optimum | Infeasible | Unbound
     exact, lower, upper, primal, dual = _sides(answer)
     stated = state(_enclosed(program, answer) if isinstance(answer, Enclosure) else program)
     points = {"primal": _points(primal), "dual": _points(dual)}
-    document = {
-        "schema": checker.PROGRAM_SCHEMA,
-        "mode": "exact" if exact else "proven",
-        "claim": {"lower": _claimed(lower), "upper": _claimed(upper)},
-        "semidefinite": checker.semidefiniteness_of_program(checker.read_program(stated).P),
-        "problem": stated,
-        **points,
-        "digests": {"problem": checker.sha256(stated), "points": checker.sha256(list(points.values()))},
-    }
-    checker.check(json.dumps(document).encode())
-    return document
+    made = document(
+        checker.PROGRAM_SCHEMA,
+        "exact" if exact else "proven",
+        {"lower": _claimed(lower), "upper": _claimed(upper)},
+        checker.semidefiniteness_of_program(checker.read_program(stated).P),
+        stated,
+        points,
+    )
+    checker.check(json.dumps(made).encode())
+    return made
 
 
 def certify_program(program: Program, answer: Optimum | Infeasible | Unbounded | Enclosure, path: str | os.PathLike[str]) -> None:
@@ -167,6 +163,5 @@ def _claimed(bound: Fraction | float) -> int | str:
 
 
 def _number(v: Fraction) -> int | str:
-    """A rational as JSON: an integer, or a text p/q, in hexadecimal where decimals would take long to read."""
-    parts = [part if part.bit_length() <= LONGEST_DECIMAL else hex(part) for part in v.as_integer_ratio()]
-    return parts[0] if parts[1] == 1 else f"{parts[0]}/{parts[1]}"
+    """Return a rational as JSON: an integer, or a text p/q."""
+    return integer(v.numerator) if v.denominator == 1 else ratio(v)

@@ -1,0 +1,1 @@
+"""Portable certificates, written: of a problem, of a program, and of a path."""

@@ -1,0 +1,70 @@
+"""The document of a certificate: its parts in the order of its schema, its numbers, its digests, and its file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+from equimargin.proofs import checker
+from equimargin.solvers.problem_file import whole
+
+Mode = Literal["proven", "exact"]
+LONGEST_DECIMAL = 1024
+"""Bits of the longest integer that is written in decimals: a longer one is read faster in hexadecimal."""
+
+
+def document(
+    schema: str, mode: Mode | None, claim: Mapping[str, Any], semidefinite: str, stated: Mapping[str, Any], points: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a certificate, with the digests of what it states and of its points.
+
+    Parameters
+    ----------
+    schema : str
+        Name of the schema.
+    mode : {"proven", "exact"} or None
+        Kind of the claim, where the schema has several.
+    claim : mapping
+        The claim.
+    semidefinite : str
+        Argument that the quadratic term is positive semidefinite, as the checker names it.
+    stated : mapping
+        The problem, or the program.
+    points : mapping
+        The points that prove the claim, by the names of the schema.
+    """
+    kind = {} if mode is None else {"mode": mode}
+    proof = list(points.values())
+    digests = {"problem": checker.sha256(stated), "points": checker.sha256(proof if mode is not None else proof[0])}
+    return {"schema": schema, **kind, "claim": claim, "semidefinite": semidefinite, "problem": stated, **points, "digests": digests}
+
+
+def integer(v: int) -> int | str:
+    """Return an integer as JSON, in hexadecimal where decimals would take long to read."""
+    return v if v.bit_length() <= LONGEST_DECIMAL else hex(v)
+
+
+def ratio(v: Fraction) -> str:
+    """Return a rational number as the text p/q."""
+    return "/".join(str(integer(part)) for part in v.as_integer_ratio())
+
+
+def write(certificate: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write a certificate to a file, whole or not at all.
+
+    Raises
+    ------
+    ValueError
+        If it is longer than the checker reads.
+    OSError
+        If the file cannot be written.
+    """
+    text = json.dumps(certificate, allow_nan=False, separators=(",", ":")) + "\n"
+    if len(text) > checker.LARGEST_FILE:
+        raise ValueError(f"the certificate has {len(text):,} bytes, and its checker reads {checker.LARGEST_FILE:,}")
+    with whole(Path(path)) as part:
+        part.write_text(text, encoding="ascii")
