@@ -30,6 +30,7 @@ from equimargin.formulations import FAMILIES, REGISTRY, Formulation, MarginProbl
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.formulations.user_functions import kept
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
@@ -44,6 +45,7 @@ THE_SAME: dict[str, str] = {
     "svr.l2.primal: no slackhat": REDUNDANT,
     "svm.l2.primal: no slack": REDUNDANT,
     "rank.l2.primal: no slack": REDUNDANT,
+    "ord.implicit_l2.primal: no slack": REDUNDANT,
     "svm.nobias_l2.primal: no slack": REDUNDANT,
     "svr.hard.dual: twice the sum in cp.sum(delta)": A_MULTIPLE_OF_0,
     "svr.l2.dual: twice the sum in cp.sum(delta)": A_MULTIPLE_OF_0,
@@ -104,8 +106,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def problems(entry: Formulation) -> list[Problem]:
     """Small problems of a formulation's family, weighted where it takes weights."""
-    drawn = [weighted(sample_problem(entry.family, kernel, seed)) for seed, kernel in enumerate((rbf(0.5), linear(), rbf(0.2)))]
-    return [problem for problem in (*drawn, with_a_hard_row(drawn[0])) if entry.refusal(problem) is None]
+    found: list[Problem] = []
+    for levels in (3, 2):
+        kernels = enumerate((rbf(0.5), linear(), rbf(0.2)))
+        drawn = [weighted(sample_problem(entry.family, kernel, seed, levels=levels)) for seed, kernel in kernels]
+        more = [with_a_hard_row(drawn[0]), *with_a_missing_level(drawn[1])]
+        found = found or [problem for problem in (*drawn, *more) if entry.refusal(problem) is None]
+    return found
+
+
+def with_a_missing_level(problem: Problem) -> Iterator[Problem]:
+    """Yield an ordinal regression without points of level 1, so that its thresholds are in order only if that is asked, and far apart."""
+    if isinstance(problem.rows, Levels) and isinstance(problem, MarginProblem) and problem.T > 1:
+        y = np.asarray(problem.rows.y)
+        yield replace(problem, X=5 * problem.X, rows=Levels(np.where(y == 1, 2.0, y), problem.T))
 
 
 def weighted(problem: Problem) -> Problem:
