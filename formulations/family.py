@@ -160,7 +160,8 @@ class Family(Generic[P]):
         ValueError
             If the family takes other data.
         """
-        assert self.constructor is not None
+        if self.constructor is None:
+            raise ValueError(f"{self.id} has no canonical problems, and takes its data alone")
         assert isinstance(problem, MarginProblem | OneNormProblem)
         _, given = arguments_of(problem)
         fixed = {"loss", "bias", "delta", *self.settings}

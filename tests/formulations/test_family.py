@@ -45,6 +45,11 @@ def test_weights_that_a_family_does_not_know_are_named() -> None:
         FAMILIES["svm.onenorm"].with_data_of(weighted)
 
 
+def test_a_family_of_data_alone_has_no_problem_at_the_data_of_a_canonical_one() -> None:
+    with pytest.raises(ValueError, match=r"^lasso has no canonical problems, and takes its data alone$"):
+        FAMILIES["lasso"].with_data_of(sample_problem("svr.l1"))
+
+
 def test_data_of_another_family_are_refused() -> None:
     data = {"X": [[0.0], [1.0]], "y": [-1, 1]}
     assert np.inf == FAMILIES["svm.hard"](data).C
