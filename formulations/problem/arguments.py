@@ -36,18 +36,18 @@ def arguments_of(problem: MarginProblem | OneNormProblem) -> tuple[str, dict[str
         given["epsilon"] = float(rows.epsilon)
     if isinstance(problem, OneNormProblem):
         if isinstance(rows, Signed):
-            return ("one_norm_classification", given | {"bias": problem.bias})
-        return ("one_norm_ranking" if problem.over == "rows" else "ranking_vector_machine", given)
+            return "one_norm_classification", given | {"bias": problem.bias}
+        return "one_norm_ranking" if problem.over == "rows" else "ranking_vector_machine", given
     given["loss"] = problem.loss
     given |= _weights(problem)
     if isinstance(rows, Levels):
-        return ("ordinal", given | {"kernel": kernel, "levels": rows.T + 1})
+        return "ordinal", given | {"kernel": kernel, "levels": rows.T + 1}
     if isinstance(rows, Tube):
-        return ("regression", given)
+        return "regression", given
     if isinstance(rows, Pairs):
-        return ("ranking_from_pairs" if rows.query is None else "ranking", given)
+        return "ranking_from_pairs" if rows.query is None else "ranking", given
     delta = {} if problem.delta is None else {"delta": problem.delta}
-    return ("classification", given | delta | {"bias": "penalized" if penalized else problem.bias})
+    return "classification", given | delta | {"bias": "penalized" if penalized else problem.bias}
 
 
 def _weights(problem: MarginProblem) -> dict[str, Any]:
