@@ -24,7 +24,7 @@ from narrow import as_a, present
 
 EXAMPLES = 12
 """Drawn instances of a check here; the nightly campaign draws more."""
-SHIPPED = [id for id, family in program_families().items() if family.module.startswith("equimargin.")]
+SHIPPED = [id for id, family in program_families().items() if family.module.startswith("equimargin.formulations.")]
 FORMS = [id for id, entry in REGISTRY.items() if entry.family in SHIPPED]
 OF_SHIPPED = [name for name in SOLVERS if SOLVERS[name].families[0] in SHIPPED]
 RNG = np.random.default_rng(5)

@@ -22,4 +22,4 @@ OWN_SOLVERS = [
 
 def own_families() -> list[str]:
     """The families of the project, those of the field among them."""
-    return list(dict.fromkeys(entry.family for entry in REGISTRY.values() if entry.module.startswith("equimargin.")))
+    return list(dict.fromkeys(entry.family for entry in REGISTRY.values() if entry.module.startswith("equimargin.formulations.")))
