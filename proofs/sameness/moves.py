@@ -75,6 +75,28 @@ class Zeroed:
 
 
 @dataclass(frozen=True)
+class ForcingConstraint:
+    """An equation a'x = 0 with a > 0 or a < 0 over unknowns x >= 0 holds at x = 0 alone: they vanish, and so does the equation.
+
+    Source: E. D. Andersen, K. D. Andersen, Presolving in linear programming (1995), section 3.2.
+    """
+
+    equation: int
+
+    def apply(self, form: Form) -> Form:
+        """Return the form with the unknowns of the equation at 0."""
+        row = form.E[self.equation]
+        used = np.flatnonzero(row != 0).tolist()
+        one_sign = all(positive(row[k]) for k in used) or all(positive(-row[k]) for k in used)
+        _require(used and one_sign and form.e[self.equation] == 0, f"equation {self.equation} forces no unknown to 0")
+        _require(all(_at_least_zero(form, k) for k in used), f"equation {self.equation} has an unknown that may be below 0")
+        rest = form.without_equation(self.equation)
+        for k in reversed(used):
+            rest = rest.without(k)
+        return rest
+
+
+@dataclass(frozen=True)
 class Projected:
     """An unknown without cost, in inequalities alone, is projected out: each of its lower ends is at most each of its upper ends.
 
@@ -192,7 +214,7 @@ class Dualised:
         return Form(H, np.concatenate([zeros(x), form.e, form.f]), -form.constant, E, -form.g, F, zeros(z))
 
 
-Move = Solved | Minimised | Zeroed | Projected | Void | Implied | Equated | Shifted | Valued | Dualised
+Move = Solved | Minimised | Zeroed | ForcingConstraint | Projected | Void | Implied | Equated | Shifted | Valued | Dualised
 """What a reason consists of, before the two forms are compared."""
 
 

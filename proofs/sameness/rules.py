@@ -16,7 +16,19 @@ from typing import Any, Literal
 import numpy as np
 
 from equimargin.proofs.sameness.form import Form
-from equimargin.proofs.sameness.moves import Equated, Implied, Minimised, Move, Projected, Shifted, Solved, Twin, Void, Zeroed
+from equimargin.proofs.sameness.moves import (
+    Equated,
+    ForcingConstraint,
+    Implied,
+    Minimised,
+    Move,
+    Projected,
+    Shifted,
+    Solved,
+    Twin,
+    Void,
+    Zeroed,
+)
 from equimargin.proofs.sameness.quotients import positive
 from equimargin.solvers.exact.program.clock import Clock
 
@@ -43,7 +55,7 @@ def normal(form: Form, choice: Choice, clock: Clock, twin: Twin | None = None) -
     OutOfTime : the time is up.
     """
     steps: list[Move] = []
-    rules = [_free_solved, _said_once, _void, _opposite, _bounded_solved(choice), _at_zero, _slack_solved, _zeroed, _minimised]
+    rules = [_free_solved, _said_once, _void, _opposite, _bounded_solved(choice), _at_zero, _forcing, _slack_solved, _zeroed, _minimised]
     rules += [_projected] if choice == "projected" else []
     while True:
         clock.ask("the normal form of a program")
@@ -139,6 +151,11 @@ def _at_zero(form: Form) -> Iterator[Move]:
         end = ends.get(False, ends.get(True))
         if end != 0:
             yield Shifted(k, end)
+
+
+def _forcing(form: Form) -> Iterator[Move]:
+    for r in np.flatnonzero((form.E != 0).any(axis=1)).tolist():
+        yield from _if_it_applies(ForcingConstraint(r), form)
 
 
 def _zeroed(form: Form) -> Iterator[Move]:

@@ -499,6 +499,13 @@ FAULTS = (
         ("moves",),
     ),
     Fault(
+        "an unknown below 0 is forced to 0",
+        "proofs/sameness/moves.py",
+        "_require(all(_at_least_zero(form, k) for k in used), f",
+        "_require(True, f",
+        ("moves",),
+    ),
+    Fault(
         "a form is checked without a hard row",
         "src/equimargin/testing/formulation_check.py",
         "if problem.delta is None and groups > 1:",

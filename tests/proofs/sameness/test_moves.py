@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from flint import fmpq
 from hypothesis import example, given
@@ -14,6 +15,7 @@ from equimargin.proofs.sameness.form import Form, form_of, fraction
 from equimargin.proofs.sameness.moves import (
     Dualised,
     Equated,
+    ForcingConstraint,
     Implied,
     Minimised,
     Move,
@@ -44,6 +46,7 @@ HALF, TWO = fmpq(1, 2), fmpq(2)
         (Solved(0, 1), "unknown 1 is not in equation 0"),
         (Minimised(2), "unknown 2 is in a row"),
         (Zeroed(1), "unknown 1 has another row than x >= 0"),
+        (ForcingConstraint(0), "equation 0 forces no unknown to 0"),
         (Projected(0), "unknown 0 is in an equation"),
         (Projected(1), "the objective depends on unknown 1"),
         (Void(0), "equation 0 says something"),
@@ -84,6 +87,32 @@ def test_an_unknown_whose_objective_may_decrease_is_neither_fixed_nor_left_out()
 
 
 @given(
+    st.tuples(*[st.integers(-2, 2)] * 3),
+    st.lists(st.tuples(st.integers(0, 2), st.integers(-1, 1)), max_size=4),
+    st.tuples(*[st.integers(-2, 2)] * 3),
+)
+@example((1, 1, 0), [(0, 0), (1, 0)], (-1, -1, 1))
+@example((-1, 0, 0), [(0, 1)], (-1, -1, 1))
+@example((1, 1, 0), [(0, 0), (1, -1)], (1, -1, 1))
+def test_a_forcing_constraint_is_used_only_where_it_keeps_the_optimum(
+    equation: tuple[int, int, int], bounds: list[tuple[int, int]], costs: tuple[int, int, int]
+) -> None:
+    """The equation is a'x = 0, and some unknowns have lower bounds, some below 0: where x = 0 is not forced, the step refuses."""
+    rows = [[-1 if j == k else 0 for j in range(3)] for k, _ in bounds]
+    given = program_from_arrays(np.eye(3), costs, [equation], [0], rows or None, [-low for _, low in bounds])
+    lower = {k: max(low for j, low in bounds if j == k) for k, _ in bounds}
+    used = [k for k in range(3) if equation[k]]
+    forced = used and len({equation[k] > 0 for k in used}) == 1 and all(lower.get(k, -1) >= 0 for k in used)
+    if not forced:
+        with pytest.raises(ValueError, match="equation 0"):
+            ForcingConstraint(0).apply(form_of(given))
+        return
+    made = ForcingConstraint(0).apply(form_of(given))
+    assert made.n == 3 - len(used)
+    assert optimal_value(program_optimum(program_of(made))) == optimal_value(program_optimum(given))
+
+
+@given(
     st.lists(st.tuples(*[st.integers(-2, 2)] * 3), min_size=1, max_size=6),
     st.lists(st.integers(-1, 3), min_size=6, max_size=6),
 )
@@ -93,10 +122,14 @@ def test_a_projection_has_the_optimum_of_its_program(rows: list[tuple[int, int, 
     given = program_from_arrays([[1, 0, 0], [0, 2, 0], [0, 0, 0]], [1, -1, 0], None, [], rows, ends[: len(rows)])
     made = Projected(2).apply(form_of(given))
     assert made.n == 2
-    H, F = ([[float(fraction(v)) for v in row] for row in M] for M in (made.H, made.F))
-    g, f = ([float(fraction(v)) for v in each] for each in (made.g, made.f))
-    found = program_optimum(program_from_arrays(H, g, None, [], F or None, f))
-    assert optimal_value(found) == optimal_value(program_optimum(given))
+    assert optimal_value(program_optimum(program_of(made))) == optimal_value(program_optimum(given))
+
+
+def program_of(form: Form) -> Any:
+    """Return the program of a form of small dyadic numbers."""
+    H, F, E = (np.array([[float(fraction(v)) for v in row] for row in M]).reshape(-1, form.n) for M in (form.H, form.F, form.E))
+    g, f, e = ([float(fraction(v)) for v in each] for each in (form.g, form.f, form.e))
+    return program_from_arrays(H, g, E if len(E) else None, e, F if len(F) else None, f)
 
 
 def optimal_value(found: Any) -> Any:
