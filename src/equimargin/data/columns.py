@@ -89,7 +89,8 @@ class Columns:
         entries = self.entries[at]
         values = [value for word in self.na if (value := self.number(word)) is not None and not math.isnan(value)]
         if isinstance(entries, np.ndarray):
-            return np.asarray(np.isnan(entries) | np.isin(entries, values))
+            missing = np.isnan(entries)
+            return np.asarray(missing | np.isin(entries, values) if values else missing)
         absent = {entry for entry in set(entries) if entry.lower() in self.na or (values and self.number(entry) in values)}
         return np.array([entry in absent for entry in entries], dtype=np.bool_)
 
