@@ -24,9 +24,9 @@ Source: J. Nocedal, S. Wright, Numerical Optimization, section 16.5; R. Fletcher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import lcm
+from math import inf, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +34,12 @@ from numpy.typing import NDArray
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, forecast, fractions, solved
+from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, fractions, solution
+from equimargin.solvers.exact.program.clock import Clock
+from equimargin.solvers.exact.program.integers import PRIME, pivot_columns
 
 LARGEST_SYSTEM = 1000
 """Unknowns of the largest linear system that is solved. It takes ten seconds or more, during which no interrupt is noticed."""
-PRIME = 2**61 - 1
-"""Modulus of the test for independence. Rows independent modulo it are independent; a row that only seems dependent may join T later."""
 KEPT_PLACES = 40
 """Binary places, below the largest multiplier, to which the multipliers of a float solution are kept."""
 
@@ -52,15 +52,14 @@ class ActiveSet:
     Parameters
     ----------
     numbers : the problem in integers.
-    check : called before every pivot and every linear system with the pivots so far and the seconds that the system may take; may raise to
-        end the run.
+    clock : the limits on time and pivots, asked before every pivot and every linear system.
 
     alpha : (p,) Fractions.  T : the rows that are solved for.  pivots : rows that have moved so far.
     rises, falls : (p,) which rows are below their upper bound, and which above 0.
     """
 
-    def __init__(self, numbers: Integral, check: Callable[[int, float], None]) -> None:
-        self.numbers, self.check = numbers, check
+    def __init__(self, numbers: Integral, clock: Clock) -> None:
+        self.numbers, self.clock = numbers, clock
         self.alpha: Fractions = fractions(numbers.p)
         self.rises, self.falls = np.zeros(numbers.p, dtype=np.bool_), np.zeros(numbers.p, dtype=np.bool_)
         self.T: list[int] = []
@@ -76,7 +75,7 @@ class ActiveSet:
         self.alpha, self.T = alpha, self._independent(list(inside))
         self._place(range(self.numbers.p))
         while self.T:
-            self.check(self.pivots, 0.0)
+            self.clock.ask_pivot(self.pivots)
             d = self._towards_optimum()
             step = min([Fraction(1), *(bound for bound in map(self._room, self.T, d) if bound is not None)])
             self._move(self.T, d, step)
@@ -86,7 +85,7 @@ class ActiveSet:
     def run(self) -> Fractions | None:
         """Pivot until no row violates its condition, and return None; or return the ray of an infeasible problem."""
         while (entering := self._violating()) is not None:
-            self.check(self.pivots, 0.0)
+            self.clock.ask_pivot(self.pivots)
             ray = self._enter(*entering)
             self.pivots += 1
             if ray is not None:
@@ -233,26 +232,22 @@ class ActiveSet:
         return [Fraction(v, d) for v, d in zip((right * den - margins).tolist(), (D * den).tolist(), strict=True)]
 
     def _system(self, matrix: Integers, right: Sequence[int]) -> list[Fraction]:
-        """The solution of a system of integers, after a check that there is time for it."""
+        """Solve a system of integers, unless it is too large."""
         if len(matrix) > LARGEST_SYSTEM:
             raise ValueError(f"too large: a linear system of {len(matrix):,} unknowns, the limit of exact arithmetic is {LARGEST_SYSTEM:,}")
-        self.check(self.pivots, forecast(matrix))
-        return solved(matrix, right)
+        return solution(matrix, right, self.clock)
 
     def _independent(self, rows: list[int]) -> list[int]:
-        """A largest part of these rows whose system is not singular: H, with s s' added for a bias, is not singular modulo a prime."""
+        """Return a largest part of these rows whose system is not singular: H, with s s' added for a bias, is not singular modulo a prime.
+
+        Rows that are independent modulo a prime are independent; a row that only seems dependent may join T later.
+        """
         from flint import nmod_mat
 
         if not rows or self.numbers.ridge[rows].all():
             return rows
         matrix = self.numbers.block(rows, rows) + np.multiply.outer(self.numbers.s[rows], self.numbers.s[rows])
-        reduced, rank = nmod_mat(len(rows), len(rows), (matrix % PRIME).ravel().tolist(), PRIME).rref()
-        pivots, column = [], 0
-        for line in range(rank):
-            while int(reduced[line, column]) == 0:
-                column += 1
-            pivots.append(rows[column])
-        return pivots
+        return [rows[k] for k in pivot_columns(nmod_mat(len(rows), len(rows), (matrix % PRIME).ravel().tolist(), PRIME))]
 
 
 def identified(problem: MarginProblem, numbers: Integral, point: Point) -> tuple[Fractions, list[int]]:
@@ -318,7 +313,7 @@ def verified(numbers: Integral, alpha: Fractions, b: Fraction) -> Fraction:
     ------
     ArithmeticError : a condition does not hold.
     """
-    state = ActiveSet(numbers, lambda pivots, seconds: None)
+    state = ActiveSet(numbers, Clock(inf))
     state.alpha = alpha
     g0, den = state.gradient()
     g = g0 * b.denominator + numbers.s * (b.numerator * den)

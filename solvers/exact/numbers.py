@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
+from math import inf, lcm
 from typing import Any
 
 import numpy as np
@@ -24,13 +24,16 @@ from equimargin.formulations.numeric.arrays import Array, Features, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.listed import Tube
+from equimargin.solvers.exact.program.clock import Clock
+from equimargin.solvers.exact.program.integers import regular_solution
+from equimargin.solvers.exact.program.semidefinite import has_no_negative_eigenvalue
 
 Integers = NDArray[Any]
 """An array of Python's integers."""
 Fractions = NDArray[Any]
 """An array of Fractions."""
-LDL_POINTS = 60
-"""Points of the largest given matrix that is factorised exactly. A larger one is left to Rump's test."""
+CHARACTERISTIC_POINTS = 60
+"""Points of the largest given matrix whose characteristic polynomial is computed. A larger one is left to Rump's test."""
 
 
 def given_gram(problem: Problem) -> Problem:
@@ -192,33 +195,25 @@ def dyadic(M: Array) -> tuple[Integers, int]:
     return (Z // lowest).astype(object) << (exponent + places).astype(object), 1 << places
 
 
-def solved(matrix: Integers, right: Sequence[int]) -> list[Fraction]:
-    """The solution of a system of integers, by p-adic lifting.
+def solution(matrix: Integers, right: Sequence[int], clock: Clock) -> list[Fraction]:
+    """Return the solution of a system of integers.
 
     Parameters
     ----------
-    matrix : (n, n).  right : (n,).
+    matrix : (n, n).  right : (n,).  clock : the time limit.
 
     Raises
     ------
-    ZeroDivisionError : a singular matrix.
+    ZeroDivisionError : a singular matrix.  OutOfTime : it would take too long.
     """
     from flint import fmpz_mat
 
-    n = len(matrix)
-    if not n:
-        return []
-    return [Fraction(int(v.p), int(v.q)) for v in fmpz_mat(n, n, matrix.ravel().tolist()).solve(fmpz_mat(n, 1, list(right))).entries()]
-
-
-def forecast(matrix: Integers) -> float:
-    """The seconds that `solved` is expected to take: in proportion to n^3 (60 + b)^2, as measured, for n unknowns and entries of b bits."""
     bits = max((int(v).bit_length() for v in matrix.ravel()), default=0)
-    return 5e-9 * float(len(matrix)) ** 3 * (1 + bits / 60) ** 2
+    return regular_solution(fmpz_mat(*matrix.shape, matrix.ravel().tolist()), right, bits, clock)
 
 
 def semidefinite(problem: Problem, numbers: Integral) -> str:
-    """The reason, in words, why K is known to be positive semidefinite.
+    """Return the reason, in words, why K is known to be positive semidefinite.
 
     Raises
     ------
@@ -228,26 +223,13 @@ def semidefinite(problem: Problem, numbers: Integral) -> str:
         return "a linear program asks nothing of K"
     if not problem.kernel.given:
         return f"the {problem.kernel.name} kernel is positive semidefinite by construction"
-    if problem.m <= LDL_POINTS:
-        if not _has_square_root(numbers):
+    if problem.m <= CHARACTERISTIC_POINTS:
+        if not has_no_negative_eigenvalue(numbers.K.tolist(), Clock(inf)):
             raise ValueError("the Gram matrix is not positive semidefinite: the problem is not convex, no optimum is claimed")
-        return "the given matrix has an exact factorisation L D L' with D >= 0"
+        return "the signs of the exact characteristic polynomial of the given matrix alternate, so that no eigenvalue is negative"
     if proven_shift(problem.gram.dense) != 0.0:
         raise ValueError(f"the Gram matrix of {problem.m} points is not proved positive semidefinite: Rump's test does not pass")
     return "the given matrix passes Rump's test, a Cholesky factorisation with a bound on its rounding"
-
-
-def _has_square_root(numbers: Integral) -> bool:
-    """Whether Z = L D L' with D >= 0: Gaussian elimination in rationals, a zero pivot asking for a zero row."""
-    from flint import fmpq
-
-    S = [[fmpq(v) for v in row] for row in numbers.K.tolist()]
-    while S:
-        first, *rest = S
-        if first[0] < 0 or (first[0] == 0 and any(v != 0 for v in first)):
-            return False
-        S = [[v - row[0] / first[0] * u for v, u in zip(row[1:], first[1:], strict=True)] if row[0] != 0 else row[1:] for row in rest]
-    return True
 
 
 def gram_in_integers(kernel: Kernel, X: Features, shift: float) -> tuple[Integers, int]:

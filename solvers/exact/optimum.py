@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,8 @@ from equimargin.solvers.exact.numbers import (
     integral,
     semidefinite,
 )
-from equimargin.solvers.exact.simplex import Program, highs_basis
+from equimargin.solvers.exact.program.clock import Clock, OutOfPivots, OutOfTime
+from equimargin.solvers.exact.simplex import OneNormSimplex, highs_basis
 from equimargin.solvers.exact.simplex import verified as verified_vertex
 from equimargin.solvers.exact_limits import refusal
 from equimargin.solvers.registry import SOLVERS, solve
@@ -127,21 +129,14 @@ def exact_optimum(
     refused = refusal(problem)
     if refused is not None:
         raise ValueError(str(refused))
-    started = time.perf_counter()
+    started, clock = time.perf_counter(), Clock(inf if time_limit is None else time_limit, max_iter)
     numbers = integral(problem)
     why = semidefinite(problem, numbers)
-
-    def check(pivots: int, more: float) -> None:
-        if pivots >= max_iter:
-            raise _Spent(Status.ITERATION_LIMIT)
-        if time_limit is not None and time.perf_counter() - started + more > time_limit:
-            raise _Spent(Status.TIME_LIMIT)
-
     seconds = FLOAT_SECONDS if time_limit is None else min(FLOAT_SECONDS, FLOAT_SHARE * time_limit)
     if isinstance(problem, OneNormProblem):
-        end = _linear(problem, Program(problem, numbers, check), seconds)
+        end = _linear(problem, OneNormSimplex(problem, numbers, clock), seconds)
     else:
-        end = _quadratic(problem, ActiveSet(numbers, check), seconds, None if start is None else problem.own_point(start))
+        end = _quadratic(problem, ActiveSet(numbers, clock), seconds, None if start is None else problem.own_point(start))
     return ExactOptimum(
         problem,
         end.status,
@@ -156,14 +151,6 @@ def exact_optimum(
         end.pivots,
         time.perf_counter() - started,
     )
-
-
-class _Spent(Exception):
-    """The time or the pivots that a run may take are spent; the status says which."""
-
-    def __init__(self, status: Status) -> None:
-        super().__init__(status.sentence)
-        self.status = status
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,9 +174,9 @@ def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: 
             proposed = identified(problem, numbers, start or float_solution(problem, seconds))
         state.start(*proposed)
         ray = state.run()
-    except _Spent as spent:
-        beta = _combined(numbers.rdot, state.alpha)
-        return _End(spent.status, f"{spent} {_pivots(state.pivots)}", state.alpha, beta, state.pivots, bias=unknown)
+    except (OutOfTime, OutOfPivots) as spent:
+        beta, status = _combined(numbers.rdot, state.alpha), _status(spent)
+        return _End(status, f"{status.sentence} {_pivots(state.pivots)}", state.alpha, beta, state.pivots, bias=unknown)
     alpha, beta = state.alpha, _combined(numbers.rdot, state.alpha)
     if ray is not None:
         reason = f"the multipliers grow without bound along an exact ray; {_pivots(state.pivots)}"
@@ -200,13 +187,13 @@ def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: 
     return _End(Status.OPTIMAL, free, alpha, beta, state.pivots, value, (low, high))
 
 
-def _linear(problem: OneNormProblem, program: Program, seconds: float) -> _End:
+def _linear(problem: OneNormProblem, program: OneNormSimplex, seconds: float) -> _End:
     try:
         vertex = program.solve(highs_basis(problem, seconds))
-    except _Spent as spent:
+    except (OutOfTime, OutOfPivots) as spent:
         unknown: Ends = (None, None) if problem.bias else BIAS_OF_0
-        x = program.x[: problem.size]
-        return _End(spent.status, f"{spent} {_pivots(program.pivots)}", fractions(problem.p), x, program.pivots, bias=unknown)
+        x, status = program.x[: problem.size], _status(spent)
+        return _End(status, f"{status.sentence} {_pivots(program.pivots)}", fractions(problem.p), x, program.pivots, bias=unknown)
     value = verified_vertex(program, vertex)
     reason = f"the basis of HiGHS, {_pivots(program.pivots)}; every condition of the optimum checked"
     return _End(Status.OPTIMAL, reason, vertex.u, vertex.x[: problem.size], program.pivots, value, program.best_bias(vertex))
@@ -220,6 +207,10 @@ def float_solution(problem: MarginProblem, seconds: float) -> Point:
             if point.alpha is not None:
                 return point
     return Point(alpha=np.zeros(problem.p))
+
+
+def _status(spent: OutOfTime | OutOfPivots) -> Status:
+    return Status.TIME_LIMIT if isinstance(spent, OutOfTime) else Status.ITERATION_LIMIT
 
 
 def _pivots(count: int) -> str:

@@ -18,7 +18,7 @@ Programming (1983), chapter 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.problem.one_norm import OneNormProblem
-from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, forecast, fractions, solved
+from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, fractions, solution
+from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.highs import quiet_highs
 
@@ -55,20 +56,19 @@ class Vertex:
         return bool((self.x >= 0).all())
 
 
-class Program:
-    """The program.
+class OneNormSimplex:
+    """The simplex method for a one-norm program.
 
     Parameters
     ----------
     problem : the program.  numbers : the program in integers.
-    check : called before every pivot and every linear system with the pivots so far and the seconds that the system may take; may raise to
-        end the run.
+    clock : the limits on time and pivots, asked before every pivot and every linear system.
 
     x : (n,) of the last vertex, 0 before the first.  c : (n,).  pivots : how many so far.
     """
 
-    def __init__(self, problem: OneNormProblem, numbers: Integral, check: Callable[[int, float], None]) -> None:
-        self.numbers, self.check = numbers, check
+    def __init__(self, problem: OneNormProblem, numbers: Integral, clock: Clock) -> None:
+        self.numbers, self.clock = numbers, clock
         self.size, self.p, self.C = problem.size, problem.p, Fraction(problem.C)
         self.over_rows, self.bias = problem.over == "rows", problem.bias
         self.n = self.size + 2 * self.bias
@@ -86,7 +86,7 @@ class Program:
         vertex = self._completed(vertex)
         while (entering := self._entering(vertex)) is not None:
             self.x = vertex.x
-            self.check(self.pivots, 0.0)
+            self.clock.ask_pivot(self.pivots)
             after = self.vertex(self._pivoted(vertex, entering))
             assert after is not None
             vertex = after
@@ -203,9 +203,8 @@ class Program:
         return ends[passed], ends[passed + 1]
 
     def _solved(self, matrix: Integers, right: Integers, den: int) -> Fractions:
-        """y with matrix y = right / den, Fractions; ZeroDivisionError where the matrix is singular."""
-        self.check(self.pivots, forecast(matrix))
-        return as_fractions([v / den for v in solved(matrix, right.tolist())])
+        """Return y with matrix y = right / den, Fractions; ZeroDivisionError where the matrix is singular."""
+        return as_fractions([v / den for v in solution(matrix, right.tolist(), self.clock)])
 
 
 def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
@@ -246,7 +245,7 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
     return frozenset(columns | rows) if found.valid else frozenset(range(n, n + p))
 
 
-def verified(program: Program, vertex: Vertex) -> Fraction:
+def verified(program: OneNormSimplex, vertex: Vertex) -> Fraction:
     """The optimum, once every condition of it has been checked: x >= 0, 0 <= u <= C, B'u <= c and c'x + C 1'xi = 1'u.
 
     Raises

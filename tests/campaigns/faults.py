@@ -578,8 +578,20 @@ FAULTS = (
     Fault(
         "costs rounded", "solvers/exact/numbers.py", "Fraction(problem.C) * Fraction(w) for w", "Fraction(problem.C * w) for w", ("exact",)
     ),
-    Fault("a zero pivot is passed over", "solvers/exact/numbers.py", "(first[0] == 0 and any(v != 0 for v in first))", "False", ("exact",)),
-    Fault("dependent rows solved for", "solvers/exact/active_set.py", "return pivots\n", "return rows\n", ("exact",)),
+    Fault(
+        "any given matrix is semidefinite",
+        "solvers/exact/numbers.py",
+        "if not has_no_negative_eigenvalue(numbers.K.tolist(), Clock(inf)):",
+        "if False:",
+        ("exact",),
+    ),
+    Fault(
+        "dependent rows solved for",
+        "solvers/exact/active_set.py",
+        "return [rows[k] for k in pivot_columns(",
+        "return rows or [k for k in pivot_columns(",
+        ("exact",),
+    ),
     Fault("the way of a ray", "solvers/exact/active_set.py", "ray[rows] = d\n", "ray[rows] = [-v for v in d]\n", ("exact",)),
     Fault("half a curvature", "solvers/exact/active_set.py", "+ pull + numbers.s[i] * price)", "+ numbers.s[i] * price)", ("exact",)),
     Fault("rows at the bound stay", "solvers/exact/active_set.py", "[-v for v in pull[self.T]]", "[0 for v in self.T]", ("exact_path",)),

@@ -166,7 +166,7 @@ def _boxed(numbers: Integral, weights: Fractions, C: Fraction) -> Integral:
 
 def _optimal(numbers: Integral, weights: Fractions, C: Fraction, near: Near, clock: Clock) -> ActiveSet:
     """The state at the optimum of one C, from the multipliers of another one in proportion."""
-    state = ActiveSet(_boxed(numbers, weights, C), lambda pivots, seconds: clock.ask("the next exact pivot", seconds))
+    state = ActiveSet(_boxed(numbers, weights, C), clock)
     alpha: Fractions = near.alpha * (C / near.C)
     depths = [min(a, C * w - a) for a, w in zip(alpha, weights, strict=True)]
     state.start(alpha, sorted((r for r, depth in enumerate(depths) if depth > 0), key=lambda r: -depths[r]))

@@ -17,11 +17,8 @@ from typing import Any
 
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.solvers.exact.program.clock import Clock
+from equimargin.solvers.exact.program.integers import PRIME, WORK, pivot_columns, regular_solution
 
-PRIME = 2**61 - 1
-"""A prime below 2^64, the largest word of the modular arithmetic: it divides a random minor once in 2^61 times."""
-WORK = "the exact solution of a linear system"
-"""What the clock is asked about."""
 CHECK = "the exact check of a solution"
 """What the clock is asked about last: whoever gets a solution will put it into the program."""
 CHECK_SECONDS = 7e-10
@@ -76,7 +73,7 @@ def independent_rows(rows: Matrix, clock: Clock) -> list[int]:
     ------
     OutOfTime : it would take too long.
     """
-    return _pivots(_modular([dict(entries) for entries, _ in rows.integers], range(rows.width), clock).transpose())
+    return pivot_columns(_modular([dict(entries) for entries, _ in rows.integers], range(rows.width), clock).transpose())
 
 
 class _System:
@@ -183,7 +180,7 @@ class _System:
     def _independent(self, rows: list[int], unknowns: list[int]) -> tuple[list[int], list[int]]:
         """Unknowns, the first ones that can be, and rows that are independent modulo the prime, as many of each."""
         modular = _modular([self._integers(i)[0] for i in rows], unknowns, self.clock)
-        return [unknowns[k] for k in _pivots(modular)], [rows[k] for k in _pivots(modular.transpose())]
+        return [unknowns[k] for k in pivot_columns(modular)], [rows[k] for k in pivot_columns(modular.transpose())]
 
     def _regular(self, rows: list[int], at: Mapping[int, int], right: Sequence[Fraction]) -> list[Fraction]:
         """The solution of rows that are independent, in as many unknowns."""
@@ -201,15 +198,9 @@ class _System:
                 if j in at:
                     matrix[k, at[j]] = v
                     bits = max(bits, v.bit_length())
-        self.clock.ask(WORK, forecast(size, bits))
         unit = lcm(*{end.denominator for end in ends})
-        found = matrix.solve(fmpz_mat(size, 1, [end.numerator * (unit // end.denominator) for end in ends]))
-        return [Fraction(int(v.p), int(v.q) * unit) for v in found.entries()]
-
-
-def forecast(size: int, bits: int) -> float:
-    """The seconds that p-adic lifting takes, as measured: in proportion to size^3 and to the square of the bits of an entry."""
-    return 5e-9 * float(size) ** 3 * (1 + bits / 60) ** 2
+        found = regular_solution(matrix, [end.numerator * (unit // end.denominator) for end in ends], bits, self.clock)
+        return [v / unit for v in found]
 
 
 def _modular(rows: Sequence[Mapping[int, int]], unknowns: Sequence[int], clock: Clock) -> Any:
@@ -223,15 +214,3 @@ def _modular(rows: Sequence[Mapping[int, int]], unknowns: Sequence[int], clock: 
         for j, v in row.items():
             matrix[k, at[j]] = v % PRIME
     return matrix
-
-
-def _pivots(matrix: Any) -> list[int]:
-    """The pivot columns of a matrix modulo the prime."""
-    echelon, rank = matrix.rref()
-    found, column = [], 0
-    for row in range(rank):
-        while int(echelon[row, column]) == 0:
-            column += 1
-        found.append(column)
-        column += 1
-    return found

@@ -32,7 +32,7 @@ def semidefinite(P: Matrix, clock: Clock) -> str:
             return "P is diagonal and its entries are not negative: the objective is a sum of squares"
         raise ValueError("P is not positive semidefinite: it is diagonal and has a negative entry, the program is not convex")
     for block in blocks(P):
-        if not _is_semidefinite(P, block, clock):
+        if not has_no_negative_eigenvalue(_dense_block(P, block), clock):
             raise ValueError(
                 "P is not positive semidefinite: the signs of its characteristic polynomial do not alternate, the program is not convex"
             )
@@ -56,15 +56,28 @@ def blocks(P: Matrix) -> list[list[int]]:
     return found
 
 
-def _is_semidefinite(P: Matrix, block: list[int], clock: Clock) -> bool:
+def _dense_block(P: Matrix, block: list[int]) -> list[list[int]]:
+    """Return a block of P in integers, times their common denominator."""
+    unit = lcm(*{v.denominator for i in block for v in P.rows[i].values()})
+    return [[int(P.rows[i].get(j, 0) * unit) for j in block] for i in block]
+
+
+def has_no_negative_eigenvalue(entries: list[list[int]], clock: Clock) -> bool:
+    """Return True if the coefficients of the characteristic polynomial of a symmetric matrix of integers alternate in sign.
+
+    Parameters
+    ----------
+    entries : list of n lists of n int
+    clock : Clock
+
+    Raises
+    ------
+    OutOfTime
+        It would take too long.
+    """
     from flint import fmpz_mat
 
-    unit = lcm(*{v.denominator for i in block for v in P.rows[i].values()})
-    at, size = {i: k for k, i in enumerate(block)}, len(block)
-    entries = [[0] * size for _ in block]
-    for i in block:
-        for j, v in P.rows[i].items():
-            entries[at[i]][at[j]] = v.numerator * (unit // v.denominator)
+    size = len(entries)
     bits = max(abs(v).bit_length() for row in entries for v in row)
     clock.ask("the characteristic polynomial of P", forecast(size, bits))
     coefficients = fmpz_mat(entries).charpoly().coeffs()

@@ -21,11 +21,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.solvers.exact.numbers import Fractions, as_fractions, as_integers, common, fractions, solved
+from equimargin.solvers.exact.numbers import Fractions, as_fractions, as_integers, common, fractions, solution
+from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.sensitivity.base import Base, Rows
 from equimargin.solvers.exact.sensitivity.direction import ZERO, Direction, inner
 
@@ -108,7 +110,7 @@ class Tangent:
             matrix = np.block([[matrix * over, s[:, None] * over], [s[None, :] * over, np.zeros((1, 1), dtype=object)]])
             right = as_integers([*(right * over), balance])
         try:
-            found = solved(matrix, right.tolist())
+            found = solution(matrix, right.tolist(), Clock(inf))
         except ZeroDivisionError:
             return None
         alpha = self.bound.copy()

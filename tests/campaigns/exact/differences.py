@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import lcm
+from math import inf, lcm
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from equimargin.formulations import MarginProblem
 from equimargin.formulations.rows.listed import Tube
 from equimargin.solvers.exact.active_set import ActiveSet, Ends, verified
 from equimargin.solvers.exact.numbers import Integral, as_integers, integral
+from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.sensitivity import Cost, ExactSensitivity, Feature, Parameter, Sides, Target, Weight
 
 STEPS = (Fraction(1, 2**80), Fraction(1, 2**120))
@@ -63,7 +64,7 @@ def optimum_at(problem: MarginProblem, parameter: Parameter, step: Fraction, new
     shift = Fraction(problem.shift or 0.0)
     K = [[_kernel(kernel, X, i, j) + (shift if i == j else 0) for j in range(m)] for i in range(m)]
     numbers = _in_integers(problem, K, t, c)
-    state = ActiveSet(numbers, lambda pivots, seconds: None)
+    state = ActiveSet(numbers, Clock(inf))
     state.start(state.alpha, [])
     assert state.run() is None
     low, high = state.bias() if numbers.biased else (Fraction(0), Fraction(0))

@@ -15,7 +15,8 @@ from equimargin.proofs.enclosure.mixture import mixed
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.face import optimum_on_face
 from equimargin.solvers.exact.program.floats import solve_in_floats
-from equimargin.solvers.exact.program.linear_system import CHECK, WORK, check_forecast, solution_near
+from equimargin.solvers.exact.program.integers import WORK
+from equimargin.solvers.exact.program.linear_system import CHECK, check_forecast, solution_near
 from equimargin.solvers.exact.program.parametric import optimum_by_parametric_pivots
 
 
