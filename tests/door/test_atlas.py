@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from equimargin.atlas import write_atlas
-from equimargin.atlas.duals import dual_of, instance
+from equimargin.atlas.duals import dual_text, instance
 from equimargin.atlas.markdown import address, place, plain
 from equimargin.atlas.pages import pages
 from equimargin.atlas.spelling import letter, spelled
@@ -110,10 +110,10 @@ def test_the_checker_is_the_projects_own(atlas: Path) -> None:
 
 @pytest.mark.parametrize("primal", DUAL_OF)
 def test_the_steps_end_at_the_declared_dual(primal: str) -> None:
-    text = "\n".join(dual_of(primal))
+    text = "\n".join(dual_text(primal))
     assert f"(#formulation-{DUAL_OF[primal]}): this is it, number by number" in text
     assert text.count("Step ") + 2 == text.count(r"\min\ ") == text.count(r"\begin{array}") >= 3
-    assert f"(#formulation-{primal}), where the steps are" in "\n".join(dual_of(DUAL_OF[primal]))
+    assert f"(#formulation-{primal}), where the steps are" in "\n".join(dual_text(DUAL_OF[primal]))
 
 
 def test_a_program_is_spelled_with_the_names_of_its_declaration() -> None:

@@ -1,4 +1,4 @@
-"""The Lagrangian dual of a declared primal on a small instance, derived by machine, step by step; and the signs of multipliers."""
+"""Duals derived by machine on small instances, step by step; and the signs of multipliers."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def instance(family: str) -> Problem:
     return problem
 
 
-def dual_of(id: str) -> Iterator[str]:
-    """Yield the lines on the dual of a primal, step by step, or on the primal of a dual; none where no dual is declared."""
+def dual_text(id: str) -> Iterator[str]:
+    """Yield the lines on the dual of a primal, or on the primal of a dual."""
     for primal in (primal for primal, dual in DUAL_OF.items() if dual == id):
         yield from (f"It is the dual of {formulation(primal)}, where the steps are.", "")
     if id in DUAL_OF:
@@ -67,7 +67,7 @@ def dual_of(id: str) -> Iterator[str]:
 
 
 def multipliers(entry: Formulation) -> list[tuple[str, str]]:
-    """Return the constraints of a printed problem by name, and the sign of the multiplier of each; none where no small instance is."""
+    """Return the constraints of a printed problem, each with the sign of its multiplier."""
     if entry.family in program_families():
         return []
     problem = instance(entry.family)

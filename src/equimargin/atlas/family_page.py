@@ -1,4 +1,4 @@
-"""The page of a family: its definition, its argument, its graph, its formulations with all that is known, and the documents' claims."""
+"""The page of a family: its definition, argument, graph, formulations and claims."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from importlib.resources import files
 from textwrap import dedent
 from typing import Any
 
-from equimargin.atlas.duals import dual_of, multipliers
+from equimargin.atlas.duals import dual_text, multipliers
 from equimargin.atlas.links_page import proof
-from equimargin.atlas.markdown import address, code, equations, folded, formulation, place, place_of_link, plain, with_names_linked
-from equimargin.formulations import REGISTRY, Formulation, links
+from equimargin.atlas.markdown import address, code, equations, folded, formulation, place, place_of_link, plain
+from equimargin.formulations import REGISTRY, Formulation, families, links
 from equimargin.formulations.links.kinds import Link
 from equimargin.own.plugins import origin_of
 from equimargin.proofs.claims import Kind, claims
-from equimargin.report.pages.link_graph import formulations_of, picture_of
+from equimargin.report.pages.link_graph import draw_links, family_members
 from equimargin.report.pages.rendering import drawn
 from equimargin.solvers import SOLVERS
 
@@ -36,7 +36,7 @@ EVIDENCE = {
 
 def family_page(family: str) -> Iterator[str]:
     """Yield the lines of the page of a family."""
-    entries = formulations_of(family)
+    entries = family_members(family)
     yield from (f"(family-{address(family)})=", f"# {plain(family)}", "")
     if origin := origin_of(entries[0].module):
         yield from (f"*Where it comes from:* {plain(origin)}.", "")
@@ -53,17 +53,32 @@ def family_page(family: str) -> Iterator[str]:
 
 
 def written(name: str) -> str:
-    """Return a text of `derivations/`: the argument of a family, by its id, or "duality"; "" where none is written."""
+    """Return a text of `derivations/`, its names of families and formulations as links; "" where none is written.
+
+    Parameters
+    ----------
+    name : str
+        The id of a family, or "duality".
+    """
     file = files("equimargin.atlas") / "derivations" / f"{name}.md"
-    return with_names_linked(file.read_text(encoding="utf-8")) if file.is_file() else ""
+    pieces = re.split(r"(^```.*?^```$)", file.read_text(encoding="utf-8") if file.is_file() else "", flags=re.DOTALL | re.MULTILINE)
+    return "".join(piece if piece.startswith("```") else re.sub(r"`([^`]+)`", _linked, piece) for piece in pieces)
 
 
-def graph(families: Sequence[str], root: str) -> str:
+def _linked(found: re.Match[str]) -> str:
+    kind = "family" if found[1] in families() else "formulation" if found[1] in REGISTRY else ""
+    return f"[{plain(found[1])}](#{kind}-{address(found[1])})" if kind else found[0]
+
+
+def graph(shown: Sequence[str], root: str) -> str:
     """Return the graph of some families in HTML, whose names and arcs lead to their places.
 
     Parameters
     ----------
-    root : the way from the page to the folder of all pages, "" or "../".
+    shown : Sequence[str]
+        The families.
+    root : str
+        The way from the page to the folder of all pages, "" or "../".
     """
 
     def way(to: str | Link) -> str:
@@ -73,11 +88,11 @@ def graph(families: Sequence[str], root: str) -> str:
         return f"{root}families/{address(family)}.html#{place(f'{kind}-{address(to)}')}"
 
     caption = "A line is a link, with the sign of its kind. Names in italics are controls. Names and lines lead to what they stand for."
-    return drawn(picture_of(families, caption, address=way))
+    return drawn(draw_links(shown, caption, address=way))
 
 
-def numbers(equations: str) -> Iterator[str]:
-    """Yield the numbers of the equations that a source names, each by itself."""
+def _numbers(equations: str) -> Iterator[str]:
+    """The numbers of the equations that a source names, each by itself."""
     for first, last in NUMBERS.findall(equations):
         yield from (str(n) for n in range(int(first), int(last) + 1)) if last else (first,)
 
@@ -90,7 +105,7 @@ def _equation(entry: Formulation) -> Iterator[str]:
 
 
 def _formulation(entry: Formulation) -> Iterator[str]:
-    """A formulation: its equation, where it is printed and declared, its multipliers, its links, its code and its dual."""
+    """A formulation: equation, sources, multipliers, links, code and dual."""
     yield from (f"(formulation-{address(entry.id)})=", f"### {plain(entry.id)}", "")
     if entry.control:
         yield from ("*A control:* wrong on purpose, or a look-alike. It must disagree.", "")
@@ -106,7 +121,7 @@ def _formulation(entry: Formulation) -> Iterator[str]:
         where = "" if link.conditions == "always" else f" It holds for {plain(link.conditions)}."
         yield f"* [{link.kind}](#{place_of_link(link)}) with {formulation(other)}: {plain(link.statement)}{where} {proof(link)}"
     parts = (dedent(inspect.getsource(part)) for part in (function, *_called(function)))
-    yield from ("", *folded("Its declaration in cvxpy", code("\n\n".join(parts), "python")), *dual_of(entry.id))
+    yield from ("", *folded("Its declaration in cvxpy", code("\n\n".join(parts), "python")), *dual_text(entry.id))
 
 
 def _called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
@@ -126,8 +141,8 @@ def _solvers(family: str) -> Iterator[str]:
 
 
 def _rows(entries: list[Formulation]) -> Iterator[str]:
-    """The ledger's rows of the equations that the formulations are printed as, and of those that these formulations show."""
-    wanted = {f"{source.document}.{number}" for entry in entries for source in entry.sources for number in numbers(source.equations)}
+    """The ledger's rows of the equations that are printed, or shown, by these formulations."""
+    wanted = {f"{source.document}.{number}" for entry in entries for source in entry.sources for number in _numbers(source.equations)}
     own = {entry.id for entry in entries}
     found = [row for row in claims() if row.id in wanted or row.name in own or any(row.id.startswith(f"{id}.") for id in wanted)]
     if not found:

@@ -1,4 +1,4 @@
-"""The page of all links: what each kind states, and each link with its maps, its theorem or its counterexample."""
+"""The page of all links: their maps, theorems and counterexamples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,13 @@ def links_page() -> Iterator[str]:
 
 
 def proof(link: Link) -> str:
-    """Return what is known of a link's optima, in sentences."""
+    """Return what is known of a link's optima, in sentences.
+
+    Parameters
+    ----------
+    link : Link
+        One of the table.
+    """
     said = []
     if link.theorem:
         file, _, name = link.theorem.partition(".")

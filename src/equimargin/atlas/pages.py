@@ -1,4 +1,4 @@
-"""All pages in Markdown: `equimargin atlas` makes HTML of them, and Sphinx has them in the documentation."""
+"""All pages in Markdown, of `equimargin atlas` and of the documentation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from equimargin.atlas.links_page import links_page
 from equimargin.atlas.markdown import address, code, formulation, plain
 from equimargin.formulations import families
 from equimargin.proofs import theorems
-from equimargin.report.pages.link_graph import by_subject, formulations_of
+from equimargin.report.pages.link_graph import by_subject, family_members
 
 
 def pages() -> dict[str, str]:
@@ -27,7 +27,7 @@ def _index() -> Iterator[str]:
     for subject, members in by_subject(families()).items():
         yield from (f"## {subject}", "", "| family | formulations | controls |", "| --- | --- | --- |")
         for family in members:
-            entries = formulations_of(family)
+            entries = family_members(family)
             names = [", ".join(formulation(entry.id) for entry in entries if entry.control is control) for control in (False, True)]
             yield f"| [{plain(family)}](families/{address(family)}.md) | {names[0]} | {names[1]} |"
         yield ""

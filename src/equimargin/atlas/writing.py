@@ -1,4 +1,4 @@
-"""The atlas in a new folder: the pages as HTML, and the checker of certificates with what runs it in a browser."""
+"""The atlas in a new folder: pages as HTML, and the checker of certificates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pygments.lexers import get_lexer_by_name
 
 from equimargin.atlas.markdown import place
 from equimargin.atlas.pages import pages
-from equimargin.report.pages.rendering import environment_of
+from equimargin.report.pages.rendering import templates
 
 PAGES = files("equimargin.atlas") / "pages"
 """The templates, the style sheet and the scripts."""
@@ -72,7 +72,7 @@ def write_atlas(folder: Path, pyodide: Path | None = None) -> int:
 
 
 def write_checker(folder: Path, pyodide: Path | None = None) -> None:
-    """Write the page that checks certificates, the checker itself, unchanged, the scripts that run it, and Python for the browser."""
+    """Write the page that checks certificates, the checker, unchanged, and what runs it in a browser."""
     _write(folder / "certificates.html", "certificates.html", root=".", checks=pyodide is not None)
     for name in COPIED:
         (folder / name).write_bytes((PAGES / name).read_bytes())
@@ -84,7 +84,13 @@ def write_checker(folder: Path, pyodide: Path | None = None) -> None:
 
 
 def html(texts: Mapping[str, str]) -> dict[str, str]:
-    """Return pages as HTML by their files, of their Markdown by theirs: what leads to a place leads to its page."""
+    """Return pages as HTML, by their files.
+
+    Parameters
+    ----------
+    texts : Mapping[str, str]
+        Their Markdown, by its files.
+    """
     reader = MarkdownIt("commonmark", {"html": True, "highlight": _code}).enable("table")
     reader.use(dollarmath_plugin, renderer=_equation, allow_digits=False)
     files_of = {name: file.removesuffix("md") + "html" for file, text in texts.items() for name in PLACE.findall(text)}
@@ -115,13 +121,13 @@ def _code(text: str, language: str, more: str) -> str:
 
 
 def _equation(latex: str, options: Mapping[str, Any]) -> str:
-    """An equation, which browsers draw themselves; one in a line of its own is in a box that scrolls, and that the keyboard reaches."""
+    """An equation as MathML; in a line of its own it scrolls, and the keyboard reaches it."""
     if not options["display_mode"]:
         return str(convert(latex))
     return f'<div class="wide" tabindex="0" role="group" aria-label="Equation">{convert(latex, display="block")}</div>'
 
 
 def _write(file: Path, template: str, **parts: Any) -> None:
-    text = environment_of(lambda name: (PAGES / name).read_text(encoding="utf-8")).get_template(template).render(**parts)
+    text = templates(lambda name: (PAGES / name).read_text(encoding="utf-8")).get_template(template).render(**parts)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text.encode("ascii", "xmlcharrefreplace").decode(), encoding="ascii")

@@ -1,4 +1,4 @@
-"""The files of the graph of all families and of the links between their formulations: `equimargin graph`."""
+"""The files of the graph of all families and links: `equimargin graph`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from equimargin.formulations import families
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Element, Picture
-from equimargin.report.pages.link_graph import KINDS, formulations_of, links_between, picture_of
+from equimargin.report.pages.link_graph import KINDS, draw_links, family_members, links_between
 from equimargin.report.pages.rendering import drawn
 from equimargin.solvers.problem_file import whole
 
@@ -34,9 +34,9 @@ def draw(file: Path) -> None:
         if file.suffix == ".dot":
             part.write_text(dot(), encoding="utf-8")
         elif file.suffix == ".svg":
-            part.write_text(XML + drawn(picture_of(families()), "svg"), encoding="utf-8")
+            part.write_text(XML + drawn(draw_links(families()), "svg"), encoding="utf-8")
         else:
-            _plot(picture_of(families()), part)
+            _plot(draw_links(families()), part)
 
 
 def dot() -> str:
@@ -44,7 +44,7 @@ def dot() -> str:
     lines = ["graph equimargin {", "  rankdir=LR; node [shape=box, fontname=Helvetica, fontsize=10]; compound=true;"]
     for family in families():
         lines.append(f'  subgraph "cluster_{family}" {{ label="{family}"; fontname="Helvetica-Bold";')
-        lines += [f'    "{entry.id}"{" [color=gray, fontcolor=gray]" if entry.control else ""};' for entry in formulations_of(family)]
+        lines += [f'    "{entry.id}"{" [color=gray, fontcolor=gray]" if entry.control else ""};' for entry in family_members(family)]
         lines.append("  }")
     for link in links_between(families()):
         style = "dashed" if KINDS[link.kind].dashes else "solid"

@@ -21,7 +21,7 @@ from equimargin.report.pages.audit import verdict as verdict_on_model
 from equimargin.report.pages.comparison import verdict
 from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, SYMBOLS, Picture
 from equimargin.report.pages.intervals import intervals
-from equimargin.report.pages.link_graph import KINDS, NAMES, link_graph, picture_of
+from equimargin.report.pages.link_graph import KINDS, NAMES, draw_links, link_graph
 from equimargin.report.pages.path import ROWS, path_page
 from equimargin.report.pages.path import verdict as verdict_on_path
 from equimargin.report.pages.scales import Linear, Logarithmic, Signed
@@ -125,7 +125,7 @@ def test_no_arc_of_the_graph_crosses_a_name(found: Comparison) -> None:
 
 
 def test_no_arc_of_the_whole_graph_runs_along_another_and_all_have_room() -> None:
-    arcs, names = arcs_and_names(picture_of(families()))
+    arcs, names = arcs_and_names(draw_links(families()))
     assert len(arcs) == len([link for link in LINKS if link.a != link.b and link.b in REGISTRY])
     spans: dict[float, list[tuple[float, float]]] = {}
     for across, down in arcs:

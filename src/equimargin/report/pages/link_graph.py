@@ -1,4 +1,4 @@
-"""The graph of the links between formulations, as arcs at the right of their names: of a comparison, of a family, of everything.
+"""The graph of links: formulations by their names, and links as arcs at the right of these.
 
 A link is a pattern of its line and a sign in its middle, by its kind. Arcs that overlap run in lanes of their own, and none crosses a name.
 """
@@ -55,7 +55,7 @@ NAMES = 212.0
 LETTERS = 32
 """Letters of a name that have room."""
 LANE = 14.0
-"""Units between two arcs that pass the same row, where there is room."""
+"""Units between two arcs side by side, where there is room."""
 CAPTION = (
     "Arcs are links, each with the sign of its kind. The symbol after a formulation is what the referee says of its answers. "
     "One in italics is a control, which is wrong on purpose or a look-alike."
@@ -84,18 +84,25 @@ def link_graph(families: Sequence[FamilyVerdict]) -> Graph | None:
     links = links_between(compared)
     if not links:
         return None
-    picture = picture_of(compared, CAPTION, said=_said(families))
+    picture = draw_links(compared, CAPTION, said=_said(families))
     return Graph(picture, [(link.a, link.kind, link.b, link.statement, link.status) for link in links])
 
 
-def picture_of(
+def draw_links(
     families: Sequence[str], caption: str = "", said: Mapping[str, Agreement] | None = None, address: Address | None = None
 ) -> Picture:
     """Draw the formulations of some families, and the links between them.
 
     Parameters
     ----------
-    said : what the referee says of each formulation.  address : where names and arcs lead.
+    families : Sequence[str]
+        Their ids.
+    caption : str
+        The words below the picture.
+    said : Mapping[str, Agreement] | None
+        The referee's word on each formulation.
+    address : Address | None
+        The place where a name or an arc leads.
     """
     places: dict[str, float] = {}
     elements, y, end = [], 0.0, NAMES - (6 if said is None else 18)
@@ -107,7 +114,7 @@ def picture_of(
         for family in members:
             y += HEAD
             elements.append(_leading(_word(family, 8, y - 5, "head", title=family), address, family))
-            for entry in formulations_of(family):
+            for entry in family_members(family):
                 style, shown = "row control" if entry.control else "row", cut(entry.id, LETTERS)
                 elements.append(_leading(_word(shown, end, y + ROW / 2 + 3.5, style, "end", title=entry.id), address, entry.id))
                 if said is not None:
@@ -127,19 +134,37 @@ def picture_of(
 
 
 def by_subject(families: Sequence[str]) -> dict[str, list[str]]:
-    """Return some families by their subjects."""
+    """Return some families by their subjects.
+
+    Parameters
+    ----------
+    families : Sequence[str]
+        Their ids.
+    """
     subject_of = {family: SUBJECTS.get(family.partition(".")[0], OTHERS) for family in families}
     order = [subject for subject in dict.fromkeys([*SUBJECTS.values(), OTHERS]) if subject in subject_of.values()]
     return {subject: [family for family in families if subject_of[family] == subject] for subject in order}
 
 
-def formulations_of(family: str) -> list[Formulation]:
-    """Return the formulations of a family, controls last."""
+def family_members(family: str) -> list[Formulation]:
+    """Return the formulations of a family, controls last.
+
+    Parameters
+    ----------
+    family : str
+        Its id.
+    """
     return sorted((entry for entry in REGISTRY.values() if entry.family == family), key=lambda entry: entry.control)
 
 
 def links_between(families: Sequence[str]) -> list[Link]:
-    """Return the links between two different formulations of some families."""
+    """Return the links between two different formulations of some families.
+
+    Parameters
+    ----------
+    families : Sequence[str]
+        Their ids.
+    """
     ids = {entry.id for entry in REGISTRY.values() if entry.family in families}
     return [link for link in LINKS if link.a in ids and link.b in ids and link.a != link.b]
 
@@ -155,7 +180,7 @@ def _said(families: Sequence[FamilyVerdict]) -> Mapping[str, Agreement]:
 
 
 def _arcs(links: Sequence[Link], places: Mapping[str, float], address: Address | None) -> Iterator[Element]:
-    """Yield every arc in the nearest lane in which none that overlaps runs, the short arcs first, and then their signs."""
+    """Yield the arcs, the longest first; each in the nearest lane without one that overlaps, short ones first."""
     lanes: list[list[tuple[float, float]]] = []
     routed = []
     for link in sorted(links, key=lambda link: abs(places[link.a] - places[link.b])):
@@ -175,12 +200,12 @@ def _arcs(links: Sequence[Link], places: Mapping[str, float], address: Address |
 
 
 def _leading(element: Element, address: Address | None, to: str | Link) -> Element:
-    """An element that leads somewhere, where there is an address."""
+    """The element, as a link where there is an address."""
     return element if address is None else Element("a", {"href": address(to), "aria-label": element.title}, children=[element])
 
 
 def _word(words: str, x: float, y: float, style: str = "row", anchor: str = "start", title: str = "", font_size: float = 11) -> Element:
-    """Words in the style that their class names; pages without a style sheet read the attributes."""
+    """Words in a style: its class, and attributes for pages without a style sheet."""
     drawn = text(words, x, y, style, anchor, title)
     looks: dict[str, str | float] = {"font-size": font_size, "font-weight": "bold" if style in ("head", "sign") else "normal"}
     looks["font-style"] = "italic" if style.endswith("control") else "normal"
@@ -190,7 +215,7 @@ def _word(words: str, x: float, y: float, style: str = "row", anchor: str = "sta
 
 
 def _line(points: Sequence[tuple[float, float]], kind: str, **more: float) -> Element:
-    """A line through two points, or an arc through eight, of which the third and the sixth are corners that are rounded."""
+    """A line through two points, or an arc through eight with rounded corners."""
     path = "".join(f"{letter}{rounded(x)} {rounded(y)}" for letter, (x, y) in zip("MLQ LQ L", points, strict=False))
     drawn: dict[str, str | float] = {"d": path, "class": "arc", "fill": "none", "stroke": KINDS[kind].color, "stroke-width": 1.4}
     drawn["stroke-dasharray"] = KINDS[kind].dashes or "none"

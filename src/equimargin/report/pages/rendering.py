@@ -60,7 +60,7 @@ def rendered(template: str, command: str, settings: Mapping[str, Any], versions:
     parts : Any
         What the template shows.
     """
-    environment = environment_of(_text)
+    environment = templates(_text)
     style, script = _text("style.css"), _text("page.js")
     text = environment.get_template(template).render(
         style=style,
@@ -76,11 +76,19 @@ def rendered(template: str, command: str, settings: Mapping[str, Any], versions:
 
 
 def drawn(picture: Picture, macro: str = "picture") -> str:
-    """Return a picture as HTML: "picture" with its caption, or "svg" alone."""
-    return str(getattr(environment_of(_text).get_template("pictures.html").module, macro)(picture)).strip()
+    """Return a picture as HTML.
+
+    Parameters
+    ----------
+    picture : Picture
+        The picture.
+    macro : str
+        "picture" with its caption, or "svg" alone.
+    """
+    return str(getattr(templates(_text).get_template("pictures.html").module, macro)(picture)).strip()
 
 
-def environment_of(text: Callable[[str], str]) -> Environment:
+def templates(text: Callable[[str], str]) -> Environment:
     """Return where templates are filled, with everything escaped.
 
     Parameters
