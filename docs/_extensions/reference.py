@@ -48,8 +48,13 @@ def setup(app: Any) -> dict[str, Any]:
     """Write the pages before Sphinx reads its sources, and before the gallery's examples enter formulations of their own."""
     app.add_config_value("pyodide", "", "html")
     app.connect("builder-inited", lambda app: write(Path(app.srcdir), pages()), priority=100)
-    app.connect("build-finished", lambda app, failed: write_checker(Path(app.outdir) / "atlas", app.config.pyodide or None))
+    app.connect("build-finished", check_in_browser)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def check_in_browser(app: Any, failed: Exception | None) -> None:
+    """Write the page that checks certificates beside the pages of families, with Python for browsers where that is given."""
+    write_checker(Path(app.outdir) / "atlas", Path(app.config.pyodide) if app.config.pyodide else None)
 
 
 def write(folder: Path, pages: Mapping[str, str]) -> None:

@@ -110,9 +110,9 @@ def atlas(
     ] = None,
     plugin: PluginOption = None,
 ) -> None:
-    """Write linked pages of all formulations, for a browser.
+    """Write linked pages of all families, for a browser.
 
-    Each has its equation, code, links, theorems and dual; one page checks certificates.
+    Each formulation has its equation, code, links, theorems and dual; one page checks certificates.
     """
     with sentences():
         from equimargin.atlas import write_atlas
