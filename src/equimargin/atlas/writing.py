@@ -78,7 +78,7 @@ def write_checker(folder: Path, pyodide: Path | None = None) -> None:
         (folder / name).write_bytes((PAGES / name).read_bytes())
     (folder / "checker.py").write_bytes((files("equimargin.proofs") / "checker.py").read_bytes())
     if pyodide is not None:
-        (folder / "pyodide").mkdir()
+        (folder / "pyodide").mkdir(exist_ok=True)
         for name in PYODIDE:
             shutil.copyfile(pyodide / name, folder / "pyodide" / name)
 
