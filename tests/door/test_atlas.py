@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -22,7 +24,7 @@ from equimargin.proofs import theorems
 from equimargin.proofs.dualize import DUAL_OF, canonical
 from equimargin.solvers import SOLVERS
 from oracles.own_entries import own_families
-from places import ROOT, module_of
+from places import HANG, ROOT, module_of
 
 CHECKER = module_of(ROOT / "docs" / "_extensions" / "check_links.py")
 """What follows the links of pages, those of the documentation too."""
@@ -144,3 +146,12 @@ def test_a_folder_without_pyodide_is_named(tmp_path: Path) -> None:
     assert answer.exit_code == 2
     assert "npm install pyodide" in answer.output
     assert not (tmp_path / "atlas").exists()
+
+
+def test_a_missing_package_is_named_with_what_installs_it(tmp_path: Path) -> None:
+    program = "import sys; sys.modules['latex2mathml.converter'] = None\nfrom equimargin.cli import main\n"
+    program += f"sys.argv[1:] = ['atlas', {str(tmp_path / 'new')!r}]\nmain()"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, check=False)
+    assert ended.returncode == 2
+    assert "pip install 'equimargin[atlas]'" in ended.stderr
+    assert not (tmp_path / "new").exists()

@@ -12,17 +12,21 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from latex2mathml.converter import convert
-from markdown_it import MarkdownIt
 from markupsafe import Markup
-from mdit_py_plugins.dollarmath import dollarmath_plugin
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import get_lexer_by_name
 
 from equimargin.atlas.markdown import place
 from equimargin.atlas.pages import pages
 from equimargin.report.pages.rendering import templates
+
+try:
+    from latex2mathml.converter import convert
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import get_lexer_by_name
+except ImportError as missing:
+    raise ImportError(f"the atlas lacks the package {missing.name}: pip install 'equimargin[atlas]'") from missing
 
 PAGES = files("equimargin.atlas") / "pages"
 """The templates, the style sheet and the scripts."""
