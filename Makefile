@@ -153,10 +153,8 @@ proof-mutants: $(READY)  ## make proofs with definitions that are wrong on purpo
 	PYTHONPATH=tests $(BIN)/python -m campaigns.rocq --mutants
 
 docs: $(DOCS)  ## the documentation, in build/docs: every example is run, a warning is an error, and every link inside is followed
-	rm -rf build/docs docs/gallery docs/reference/families docs/reference/api
-	find docs/derivations -name '*.md' ! -name index.md -delete
-	$(BIN)/python -m sphinx -q -W --keep-going -E -b html -d build/doctrees docs build/docs
-	$(BIN)/equimargin atlas build/docs/atlas $(if $(PYODIDE),--pyodide $(PYODIDE))
+	rm -rf build/docs docs/gallery docs/atlas docs/reference/api
+	$(BIN)/python -m sphinx -q -W --keep-going -E -b html -d build/doctrees -D pyodide=$(PYODIDE) docs build/docs
 	$(BIN)/python docs/_extensions/check_links.py build/docs
 	@echo "built: build/docs/index.html"
 

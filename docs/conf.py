@@ -14,7 +14,7 @@ project_copyright = "the equimargin developers"
 version = release = equimargin.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery"]
-extensions += ["docstrings", "mathml", "reference", "derivations", "scrolling"]
+extensions += ["docstrings", "mathml", "reference", "scrolling"]
 exclude_patterns = ["reference/api/parts", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5", "gallery/**/*.json"]
 nitpicky = False
 

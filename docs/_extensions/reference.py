@@ -1,13 +1,12 @@
 """The pages of the reference, made of the registries: what is entered there has its place here without anybody writing it.
 
-`pages()` gives every page's text in MyST by its path below `reference/`; nothing of Sphinx is needed for that.
+`pages()` gives every page's text in MyST by its path below `docs`; nothing of Sphinx is needed for that. Those of families are the atlas.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from importlib import import_module
@@ -17,11 +16,13 @@ from typing import Any
 from docstrings import escaped
 from typer.testing import CliRunner
 
+from equimargin.atlas import pages as atlas
+from equimargin.atlas.markdown import code, plain
+from equimargin.atlas.writing import write_checker
 from equimargin.cli.app import app as program
 from equimargin.data import BUNDLED
-from equimargin.formulations import REGISTRY, families, links
+from equimargin.formulations import families
 from equimargin.formulations.kernels.registry import KERNELS
-from equimargin.own.plugins import origin_of
 from equimargin.solvers import BACKENDS, SOLVERS
 
 PUBLIC = {
@@ -41,23 +42,19 @@ PUBLIC = {
     "equimargin.testing": "Strategies and judges for tests of your own.",
 }
 """The modules that people import from, each with what it is for."""
-SUBJECTS = {
-    "Classification": ("svm.",),
-    "Regression": ("svr.",),
-    "Ranking": ("rank.", "rvm"),
-    "Ordinal regression": ("ord.",),
-    "Probabilities of classes": ("coupling.",),
-    "Families of the field": ("",),
-}
-"""The subjects in which families are listed: how the names of their families begin."""
-ARROWS = {"equivalence": "↔", "strong equivalence": "⇔", "rescaling": "∝", "relaxation": "≤", "not equivalent": "≠"}
-"""The sign between two linked formulations, by the kind of the link."""
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Write the pages before Sphinx reads its sources."""
-    app.connect("builder-inited", lambda app: write(Path(app.srcdir) / "reference", pages()))
+    """Write the pages before Sphinx reads its sources, and before the gallery's examples enter formulations of their own."""
+    app.add_config_value("pyodide", "", "html")
+    app.connect("builder-inited", lambda app: write(Path(app.srcdir), pages()), priority=100)
+    app.connect("build-finished", check_in_browser)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def check_in_browser(app: Any, failed: Exception | None) -> None:
+    """Write the page that checks certificates beside the pages of families, with Python for browsers where that is given."""
+    write_checker(Path(app.outdir) / "atlas", Path(app.config.pyodide) if app.config.pyodide else None)
 
 
 def write(folder: Path, pages: Mapping[str, str]) -> None:
@@ -70,124 +67,24 @@ def write(folder: Path, pages: Mapping[str, str]) -> None:
 
 
 def pages() -> dict[str, str]:
-    """All pages by their paths below `reference/`."""
+    """All pages by their paths below `docs`."""
     made = {
-        "families/index.md": _families(),
-        "links.md": _links(),
         "solvers.md": _solvers(),
         "commands.md": _commands(),
         "kernels.md": _kernels(),
         "data.md": _data(),
         "api/index.md": _modules(),
     }
-    made |= {f"families/{family}.md": _family(family) for family in shown_families()}
     made |= {f"api/{module}.md": _module(module) for module in PUBLIC}
-    return {name: "\n".join(lines) + "\n" for name, lines in made.items()}
-
-
-def shown_families() -> list[str]:
-    """The families of the project, and of what comes along with it."""
-    return [family for family in families() if members(family)]
+    found = {f"atlas/{name}": text for name, text in atlas.pages().items()}
+    inside = "\n".join(sorted(name.removeprefix("atlas/").removesuffix(".md") for name in found if name != "atlas/index.md"))
+    found["atlas/index.md"] += f"\n```{{toctree}}\n:hidden:\n\n{inside}\n```\n"
+    return found | {f"reference/{name}": "\n".join(lines) + "\n" for name, lines in made.items()}
 
 
 def is_ours(module: str) -> bool:
     """Whether a module is the project's own: plug-ins that happen to be installed have no place here."""
     return module.startswith("equimargin.")
-
-
-def plain(text: str) -> str:
-    """Text whose every letter stands for itself in Markdown; what is between backticks stays code."""
-    pieces = re.split(r"(`[^`]+`)", " ".join(text.split()))
-    return "".join(piece if piece.startswith("`") else re.sub(r"([\\*_{}\[\]<>$|#])", r"\\\1", piece) for piece in pieces)
-
-
-def literal(text: str) -> list[str]:
-    """Lines that are shown as they are."""
-    return ["```text", *text.splitlines(), "```", ""]
-
-
-def members(family: str) -> list[Any]:
-    """The formulations of a family that are the project's or come with it, controls last."""
-    entries = [entry for entry in REGISTRY.values() if entry.family == family and is_ours(entry.module)]
-    return sorted(entries, key=lambda entry: entry.control)
-
-
-def _families() -> Iterator[str]:
-    yield from ("# Families and their formulations", "")
-    yield "A family is a problem with an optimum of its own. Its formulations are different ways to write it down, and have that optimum."
-    yield from ("*Controls* are wrong on purpose, or only look alike: they have another one, and must be found out.", "")
-    left = shown_families()
-    for subject, begins in SUBJECTS.items():
-        here = [family for family in left if family.startswith(begins)]
-        left = [family for family in left if family not in here]
-        yield from (f"## {subject}", "", "| family | formulations | controls |", "| --- | --- | --- |")
-        for family in here:
-            entries = members(family)
-            names = [[formulation_link(entry.id) for entry in entries if entry.control is control] for control in (False, True)]
-            yield f"| [{family}]({family}.md) | {', '.join(names[0])} | {', '.join(names[1])} |"
-        yield ""
-    yield from ("```{toctree}", ":hidden:", "", *shown_families(), "```")
-
-
-def formulation_link(id: str) -> str:
-    """A link to a formulation, from wherever it is."""
-    return f"{{ref}}`{id} <formulation-{id}>`" if id in REGISTRY else f"`{id}`"
-
-
-def _family(family: str) -> Iterator[str]:
-    entries = members(family)
-    yield from (f"(family-{family})=", f"# {family}", "")
-    if origin := origin_of(entries[0].module):
-        yield from (f"*Where it comes from:* {plain(origin)}.", "")
-    takers = [solver for solver in SOLVERS.values() if solver.takes(family) and is_ours(solver.module)]
-    names = ", ".join(f"{{ref}}`{solver.name} <solver-{solver.name}>`" for solver in takers)
-    yield from (f"**Specialised solvers:** {names or 'none; `exact_optimum` takes small problems'}.", "")
-    for entry in entries:
-        yield from _formulation(entry)
-    yield from ("## Documents", "")
-    documents = {source.document: source.full for entry in entries for source in entry.sources}
-    yield from (f"* {plain(name)}: {plain(full)}" for name, full in documents.items())
-
-
-def _formulation(entry: Any) -> Iterator[str]:
-    """A formulation: its equation, where it is printed, and its links."""
-    yield from (f"(formulation-{entry.id})=", f"## {entry.id}", "")
-    if entry.control:
-        yield from ("*A control:* wrong on purpose, or a look-alike. It must disagree.", "")
-    if entry.latex:
-        yield from ("$$", entry.latex, "$$", "")
-    if entry.statement:
-        yield from literal(entry.statement)
-    yield from (f"Printed in {'; '.join(plain(str(source)) for source in entry.sources)}.", "")
-    for link in links.of(entry.id):
-        other = link.b if link.a == entry.id else link.a
-        yield f"* {{ref}}`{link.kind} <link-{slug(link)}>` with {formulation_link(other)}: {plain(link.statement)}"
-    yield ""
-
-
-def slug(link: Any) -> str:
-    """The name of a link on its page."""
-    return f"{link.a}-{link.kind.replace(' ', '-')}-{link.b.replace(' ', '-')}"
-
-
-def _links() -> Iterator[str]:
-    yield from ("# Links between formulations", "")
-    yield "What each kind of link states about two formulations, and about their optima. The theorems stand in `proofs/rocq`,"
-    yield from ("as file.name; `make proofs` has Coq check them. `equimargin graph FILE.svg` draws all links.", "")
-    for kind, sign in ARROWS.items():
-        example = next(link for link in links.LINKS if link.kind == kind)
-        said = (inspect.getdoc(type(example)) or "").partition("\n\n")[0]
-        yield from (f"## {kind.capitalize()}", "", plain(said), "")
-        for link in links.LINKS:
-            if link.kind == kind:
-                yield from (f"(link-{slug(link)})=", f"### {link.a} {sign} {link.b}", "")
-                yield from (f"{formulation_link(link.a)} {sign} {formulation_link(link.b)}: {plain(link.statement)}", "")
-                if link.conditions != "always":
-                    yield from (f"It holds for {plain(link.conditions)}.", "")
-                if isinstance(link, links.NotEquivalent):
-                    a, b = (f"{value:.6g}" for value in link.values)
-                    yield from (f"On the counterexample {plain(link.a)} is worth {a}, and {plain(link.b)} {b}.", "")
-                yield from (plain(link.status[0].upper() + link.status[1:]) + ".", "")
 
 
 def _solvers() -> Iterator[str]:
@@ -199,11 +96,11 @@ def _solvers() -> Iterator[str]:
             continue
         yield from (f"(solver-{solver.name})=", f"### {solver.name}", "")
         yield from (plain(solver.algorithm[0].upper() + solver.algorithm[1:]) + ".", "")
-        taken = [f"{{ref}}`{family} <family-{family}>`" for family in shown_families() if solver.takes(family)]
+        taken = [f"{{ref}}`{family} <family-{family}>`" for family in families() if solver.takes(family)]
         yield from (f"**For** {', '.join(taken)}.", "")
         if solver.reference:
             yield from ("`auto` never takes it: it is there to be compared with.", "")
-        yield from literal(inspect.getdoc(inspect.getmodule(solver.function)) or "")
+        yield from code(inspect.getdoc(inspect.getmodule(solver.function)) or "")
     yield from ("## Backends", "")
     for name, backend in BACKENDS.items():
         cones = "quadratic, linear and second-order cone programs" if backend.conic else "quadratic and linear programs"
@@ -217,7 +114,7 @@ def _commands() -> Iterator[str]:
     for command in program.registered_commands:
         name = str(command.name)
         said = printed.invoke(program, [name, "--help"], prog_name="equimargin").output
-        yield from (f"(command-{name})=", f"## equimargin {name}", "", *literal(said.strip()))
+        yield from (f"(command-{name})=", f"## equimargin {name}", "", *code(said.strip()))
 
 
 def _kernels() -> Iterator[str]:
@@ -226,7 +123,7 @@ def _kernels() -> Iterator[str]:
         if not is_ours(made.__module__):
             continue
         parameters = [field.name if field.default is MISSING else f"{field.name} = {field.default:g}" for field in fields(made)]
-        yield from (f"(kernel-{name})=", f"## {name}", "", *literal(inspect.getdoc(made) or ""))
+        yield from (f"(kernel-{name})=", f"## {name}", "", *code(inspect.getdoc(made) or ""))
         yield from (f"**Parameters:** {', '.join(f'`{parameter}`' for parameter in parameters) or 'none'}.", "")
         if not made.positive_semidefinite:
             yield from ("It is not positive semidefinite: no optimum is claimed with it.", "")

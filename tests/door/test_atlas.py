@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from html.parser import HTMLParser
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import unquote
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from equimargin.atlas import write_atlas
-from equimargin.atlas.arcs import NAMES, diagram
-from equimargin.atlas.duals import derivation, instance
-from equimargin.atlas.formulation_page import address
+from equimargin.atlas.duals import dual_text, instance
+from equimargin.atlas.markdown import address, place, plain
+from equimargin.atlas.pages import pages
 from equimargin.atlas.spelling import letter, spelled
+from equimargin.atlas.writing import html
 from equimargin.cli.app import app
 from equimargin.formulations import REGISTRY, declare, families, links
 from equimargin.proofs import theorems
 from equimargin.proofs.dualize import DUAL_OF, canonical
 from equimargin.solvers import SOLVERS
 from oracles.own_entries import own_families
-from places import ROOT
+from places import HANG, ROOT, module_of
 
-
-class Page(HTMLParser):
-    """What a page refers to, the places that it has, and its text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.refers: list[str] = []
-        self.places: list[str] = []
-        self.texts: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = {name: value or "" for name, value in attrs}
-        self.refers += [found[name] for name in ("href", "src") if name in found and not found[name].startswith("data:")]
-        self.places += [found[name] for name in ("id", "name") if name in found and tag != "meta"]
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
+CHECKER = module_of(ROOT / "docs" / "_extensions" / "check_links.py")
+"""What follows the links of pages, those of the documentation too."""
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +39,9 @@ def atlas(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pages(atlas: Path) -> dict[Path, Page]:
-    """Every page by its file."""
-    return {file: Page(file.read_text(encoding="utf-8")) for file in sorted(atlas.rglob("*.html"))}
+def texts() -> dict[str, str]:
+    """Every page in Markdown, what stands for itself without its backslashes."""
+    return {name: text.replace("\\", "") for name, text in pages().items()}
 
 
 def test_the_page_on_certificates_says_what_to_do_without_python_in_the_browser(
@@ -67,42 +53,50 @@ def test_the_page_on_certificates_says_what_to_do_without_python_in_the_browser(
     assert "it runs here, in this browser" not in text
 
 
-def test_everything_has_its_page(atlas: Path) -> None:
-    for id in REGISTRY:
-        assert (atlas / "formulations" / f"{address(id)}.html").is_file()
+def test_everything_has_its_page(atlas: Path, texts: dict[str, str]) -> None:
     for id in families():
-        text = (atlas / "families" / f"{address(id)}.html").read_text(encoding="utf-8")
-        assert all(f">{solver.name}<" in text for solver in SOLVERS.values() if solver.takes(id))
+        text, written = texts[f"families/{address(id)}.md"], (atlas / "families" / f"{address(id)}.html").read_text(encoding="utf-8")
+        assert all(f"* [{solver.name}](" in text for solver in SOLVERS.values() if solver.takes(id))
+        for entry in (entry for entry in REGISTRY.values() if entry.family == id):
+            assert f'<div id="{place(f"formulation-{address(entry.id)}")}"></div>\n<h3>{entry.id}</h3>' in written
     assert {file.stem for file in (atlas / "theorems").iterdir()} == set(theorems.names_of_files())
 
 
-@pytest.mark.slow
-def test_every_reference_leads_somewhere_inside(atlas: Path, pages: dict[Path, Page]) -> None:
-    for file, page in pages.items():
-        for reference in page.refers:
-            assert not re.match(r"[a-z]+:|//", reference), f"{file} refers to {reference}"
-            name, _, place = reference.partition("#")
-            target = (file.parent / unquote(name)).resolve() if name else file
-            assert target.is_file(), f"{file} refers to {reference}"
-            assert target.is_relative_to(atlas.resolve())
-            if place:
-                assert place in pages[atlas / target.relative_to(atlas.resolve())].places, f"{file} refers to {reference}"
+def test_every_reference_leads_somewhere_inside(atlas: Path) -> None:
+    assert list(CHECKER.faults(atlas)) == []
+    for file in atlas.rglob("*.html"):
+        page = CHECKER.read(file)
+        for reference in page.links + page.fetched:
+            assert re.match(r"data:|(?![a-z]+:|//)", reference), f"{file} refers to {reference}"
+            assert (file.parent / unquote(reference.partition("#")[0])).resolve().is_relative_to(atlas.resolve())
 
 
-def test_no_page_has_a_place_twice(pages: dict[Path, Page]) -> None:
-    for file, page in pages.items():
-        assert len(page.places) == len(set(page.places)), file
+def test_no_page_has_a_place_twice(atlas: Path) -> None:
+    for file in atlas.rglob("*.html"):
+        places = re.findall(r' id="([^"]*)"', file.read_text(encoding="utf-8"))
+        assert len(places) == len(set(places)), file
 
 
-def test_a_page_states_its_links_theorems_and_counterexamples(pages: dict[Path, Page], atlas: Path) -> None:
+def test_the_page_of_links_has_statements_theorems_and_counterexamples(texts: dict[str, str]) -> None:
     for link in links.LINKS:
-        text = "".join(pages[atlas / "formulations" / f"{address(link.a)}.html"].texts)
-        assert link.statement in text
+        for page in ("links.md", f"families/{REGISTRY[link.a].family}.md"):
+            assert " ".join(link.statement.split()) in texts[page]
+            assert link.conditions == "always" or f"It holds for {link.conditions}." in texts[page]
         if link.theorem:
-            assert theorems.statement(link.theorem) in text
-    wrong = "".join(pages[atlas / "formulations" / "svr.l1.dual.as_printed.html"].texts)
-    assert "is worth 1, and svr.l1.dual is worth 0.5" in wrong
-    assert "y = [" in wrong
+            assert theorems.statement(link.theorem).replace("\\", "") in texts["links.md"]
+            file, _, name = link.theorem.partition(".")
+            assert f"(theorem-{link.theorem})=\n````coq\nTheorem {name}" in texts[f"theorems/{file}.md"]
+    assert "svr.l1.dual.as_printed is worth 1, and svr.l1.dual is worth 0.5" in texts["links.md"]
+    assert "\ny = [" in texts["links.md"]
+
+
+def test_a_formulation_has_its_code_and_the_signs_of_its_multipliers(texts: dict[str, str]) -> None:
+    for entry in REGISTRY.values():
+        declared = f"def {inspect.unwrap(entry.stated).__name__}("
+        assert declared in texts[f"families/{address(entry.family)}.md"].partition(f"\n### {entry.id}\n")[2].partition("\n### ")[0]
+    soft = texts["families/svm.soft.md"]
+    assert "| margin | an inequality: at least 0 |" in soft
+    assert "| balance | an equation: of either sign |" in soft
 
 
 def test_every_family_of_the_project_has_its_argument(atlas: Path) -> None:
@@ -118,9 +112,10 @@ def test_the_checker_is_the_projects_own(atlas: Path) -> None:
 
 @pytest.mark.parametrize("primal", DUAL_OF)
 def test_the_steps_end_at_the_declared_dual(primal: str) -> None:
-    shown = derivation(primal)
-    assert shown.agrees
-    assert all(step.rule and step.program[0].startswith(r"\min") for step in shown.steps)
+    text = "\n".join(dual_text(primal))
+    assert f"(#formulation-{DUAL_OF[primal]}): this is it, number by number" in text
+    assert text.count("Step ") + 2 == text.count(r"\min\ ") == text.count(r"\begin{array}") >= 3
+    assert f"(#formulation-{primal}), where the steps are" in "\n".join(dual_text(DUAL_OF[primal]))
 
 
 def test_a_program_is_spelled_with_the_names_of_its_declaration() -> None:
@@ -130,23 +125,12 @@ def test_a_program_is_spelled_with_the_names_of_its_declaration() -> None:
     assert (letter("betabar_2"), letter("xihat"), letter("value_1")) == (r"\bar{\beta}_{2}", r"\hat{\xi}", r"\mathrm{value}_{1}")
 
 
-def test_no_arc_runs_through_a_name_or_along_another() -> None:
-    drawn = diagram(families(), links.LINKS)
-    spans: dict[int, list[tuple[int, int]]] = {}
-    for arc in drawn.arcs:
-        numbers = [int(number) for number in re.findall(r"\d+", arc.path)]
-        assert min(numbers[0], numbers[2], numbers[-1]) >= NAMES - 8
-        x, top, bottom = numbers[3], numbers[1], numbers[-2]
-        assert all(bottom < low or top > high for low, high in spans.setdefault(x, []))
-        spans[x].append((top, bottom))
-    names = [row.y for row in drawn.rows]
-    assert np.diff(names).min() >= 20
-
-
 def test_names_of_plug_ins_are_text_and_no_paths() -> None:
     assert address("../../x") == "..~2f..~2fx"
     assert address("<script>") == "~3cscript~3e"
     assert address("one_class.primal") == "one_class.primal"
+    (shown,) = html({"x.md": plain("<b> $x$ [a](#b) | *c* `<i>` &lt;")}).values()
+    assert shown == "<p>&lt;b&gt; $x$ [a](#b) | *c* <code>&lt;i&gt;</code> &amp;lt;</p>\n"
 
 
 def test_a_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
@@ -162,3 +146,12 @@ def test_a_folder_without_pyodide_is_named(tmp_path: Path) -> None:
     assert answer.exit_code == 2
     assert "npm install pyodide" in answer.output
     assert not (tmp_path / "atlas").exists()
+
+
+def test_a_missing_package_is_named_with_what_installs_it(tmp_path: Path) -> None:
+    program = "import sys; sys.modules['latex2mathml.converter'] = None\nfrom equimargin.cli import main\n"
+    program += f"sys.argv[1:] = ['atlas', {str(tmp_path / 'new')!r}]\nmain()"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, check=False)
+    assert ended.returncode == 2
+    assert "pip install 'equimargin[atlas]'" in ended.stderr
+    assert not (tmp_path / "new").exists()

@@ -151,25 +151,25 @@ def test_a_page_names_what_there_is(file: Path) -> None:
 
 @pytest.fixture(scope="module")
 def built() -> dict[str, str]:
-    """The documentation's pages, made in a process of its own, as Sphinx would have them."""
-    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'docs' / '_extensions'}"}
-    code = "import json, derivations; print(json.dumps(derivations.pages()))"
+    """The pages, made in a process of its own, without what other tests enter."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    code = "import json; from equimargin.atlas.pages import pages; print(json.dumps(pages()))"
     said = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=HANG).stdout
     return dict(json.loads(said))
 
 
 @pytest.mark.slow
 def test_the_documentation_has_every_page_with_its_links_and_rows(built: dict[str, str]) -> None:
-    assert set(built) == {file.name for file in FILES}
+    assert {name.split("/")[-1] for name in built} >= {file.name for file in FILES}
     plain = {page: text.replace("\\", "") for page, text in built.items()}
     for entry in REGISTRY.values():
         if entry.family in own_families():
-            assert f"formulation-{entry.id}>" in plain[f"{entry.family}.md"]
+            assert f"(formulation-{entry.id})=" in plain[f"families/{entry.family}.md"]
     for link in links.LINKS:
         for id in {link.a, link.b} & set(REGISTRY):
-            assert link.statement in plain[f"{REGISTRY[id].family}.md"]
-            assert link.theorem.partition(".")[2] in plain[f"{REGISTRY[id].family}.md"]
-    assert "**T.26**, misprint" in plain["svm.soft.md"]
+            assert link.statement in plain[f"families/{REGISTRY[id].family}.md"]
+            assert link.theorem.partition(".")[2] in plain[f"families/{REGISTRY[id].family}.md"]
+    assert "**T.26**, misprint" in plain["families/svm.soft.md"]
 
 
 def test_the_files_that_a_page_names_are_there(built: dict[str, str]) -> None:
@@ -178,5 +178,5 @@ def test_the_files_that_a_page_names_are_there(built: dict[str, str]) -> None:
             assert (ROOT / path).is_file(), (page, path)
         for path, name in re.findall(r"`([\w./]+\.py)`, `(\w+)`", text):
             assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), (page, path, name)
-        for theorem, path, line in re.findall(r"Theorem `(\w+)`, `([\w./]+)`, line (\d+)", text):
+        for theorem, path, line in re.findall(r"Theorem \[`(\w+)`\]\(\S+\), `([\w./]+)`, line (\d+)", text):
             assert (ROOT / path).read_text(encoding="utf-8").splitlines()[int(line) - 1].startswith(f"Theorem {theorem}"), (page, theorem)

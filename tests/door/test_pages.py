@@ -18,6 +18,7 @@ WRITTEN = [
     page
     for page in sorted(DOCS.rglob("*.md"))
     if any(block.language in ("python", "console") for block in pages.blocks(page.read_text(encoding="utf-8")))
+    and page.relative_to(DOCS).parts[0] != "atlas"
     and "api" not in page.parts
     and page.relative_to(ROOT).as_posix() not in pages.FOLLOWED_AS_BUILT
 ]

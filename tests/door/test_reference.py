@@ -57,10 +57,10 @@ def test_what_is_listed_has_one_place(pages: dict[str, str], subject: str) -> No
 @pytest.mark.slow
 def test_every_link_has_its_sentence(pages: dict[str, str]) -> None:
     lines = python("-m", "equimargin", "list", "links").splitlines()
-    assert pages["links.md"].count("\n### ") == len(lines) > 50
+    assert pages["atlas/links.md"].count("\n### ") == len(lines) > 50
     for line in lines:
         statement = re.sub(r"\W+", " ", line.partition("] ")[2])
-        assert statement in re.sub(r"\W+", " ", pages["links.md"].replace("\\", "")), line
+        assert statement in re.sub(r"\W+", " ", pages["atlas/links.md"].replace("\\", "")), line
 
 
 @pytest.mark.slow
@@ -68,27 +68,27 @@ def test_every_command_and_option_is_there(pages: dict[str, str]) -> None:
     commands = re.findall(r"^│ ([a-z-]+)  ", python("-m", "equimargin", "--help").partition(" Commands ")[2], re.MULTILINE)
     assert len(commands) > 8
     for command in commands:
-        assert f"(command-{command})=" in pages["commands.md"]
+        assert f"(command-{command})=" in pages["reference/commands.md"]
         for option in re.findall(r"^│ [* ]*(--[a-z0-9-]+)", python("-m", "equimargin", command, "--help"), re.MULTILINE):
-            assert option in pages["commands.md"]
+            assert option in pages["reference/commands.md"]
 
 
 def test_every_bundled_data_set_is_there(pages: dict[str, str]) -> None:
     for name in listed("data"):
-        assert f"`{name}`" in pages["data.md"]
+        assert f"`{name}`" in pages["reference/data.md"]
 
 
 def test_every_public_name_is_there(pages: dict[str, str]) -> None:
     """The names are read from the sources, and a module that has `__all__` or is named in the README has its page."""
     for page, text in pages.items():
-        if (name := re.fullmatch(r"api/(equimargin.*)\.md", page)) is None:
+        if (name := re.fullmatch(r"reference/api/(equimargin.*)\.md", page)) is None:
             continue
         folder = ROOT / "src" / name[1].replace(".", "/")
         source = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
         for public in names_of(source.read_text(encoding="utf-8")):
             assert re.search(rf"^\.\. \S+:: (?:\S+\.)?{public}$", text, re.MULTILINE), (name[1], public)
     imported = re.findall(r"^from (equimargin\S*) import", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert {f"api/{module}.md" for module in imported} <= set(pages)
+    assert {f"reference/api/{module}.md" for module in imported} <= set(pages)
 
 
 def names_of(source: str) -> list[str]:

@@ -1,16 +1,19 @@
-"""The Lagrangian dual of a declared primal on a small instance, derived by machine, step by step."""
+"""Duals derived by machine on small instances, step by step; and the signs of multipliers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
+from equimargin.atlas.markdown import equations, folded, formulation
 from equimargin.atlas.spelling import spelled
 from equimargin.formulations import (
     REGISTRY,
+    Formulation,
     Problem,
     classification,
     declare,
@@ -21,7 +24,7 @@ from equimargin.formulations import (
     ranking_vector_machine,
     regression,
 )
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.family import FAMILIES, program_families
 from equimargin.proofs.dualize import DUAL_OF, canonical, lagrangian_dual, reductions, same_dual
 
 POINTS = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
@@ -37,31 +40,15 @@ DATA: Mapping[object, dict[str, Any]] = {
 }
 """What else the constructors of problems are given: classes, targets or relevances."""
 
-
-class Step(NamedTuple):
-    """A rule and what it leaves.
-
-    rule : what was done, in a sentence.  times : how often in a row.  program : the equations afterwards, in LaTeX.
-    """
-
-    rule: str
-    times: int
-    program: list[str]
-
-
-class Derivation(NamedTuple):
-    """The dual of an instance.
-
-    primal, dual : ids.  form : the primal's canonical form, with the names of the multipliers of its rows.  lagrangian : its dual.
-    steps : the rules that reduce that dual to the multipliers alone.  agrees : whether what is left is the declared dual, number by number.
-    """
-
-    primal: str
-    dual: str
-    form: list[str]
-    lagrangian: list[str]
-    steps: list[Step]
-    agrees: bool
+SIGNS = {
+    "Equality": "an equation: of either sign",
+    "Zero": "an equation: of either sign",
+    "Inequality": "an inequality: at least 0",
+    "NonPos": "an inequality: at least 0",
+    "NonNeg": "an inequality: at least 0",
+    "SOC": "a cone: within the dual cone",
+}
+"""What is known of the multiplier of a constraint, by the name of cvxpy's class."""
 
 
 def instance(family: str) -> Problem:
@@ -71,19 +58,36 @@ def instance(family: str) -> Problem:
     return problem
 
 
-def derivation(primal: str) -> Derivation:
-    """The derivation of the dual of a primal.
+def dual_text(id: str) -> Iterator[str]:
+    """Yield the lines on the dual of a primal, or on the primal of a dual."""
+    for primal in (primal for primal, dual in DUAL_OF.items() if dual == id):
+        yield from (f"It is the dual of {formulation(primal)}, where the steps are.", "")
+    if id in DUAL_OF:
+        yield from folded("Its dual by machine, step by step", list(_steps(id)))
 
-    Parameters
-    ----------
-    primal : a key of `DUAL_OF`.
-    """
+
+def multipliers(entry: Formulation) -> list[tuple[str, str]]:
+    """Return the constraints of a printed problem, each with the sign of its multiplier."""
+    if entry.family in program_families():
+        return []
+    problem = instance(entry.family)
+    if entry.refusal(problem) is not None:
+        return []
+    declared = declare(entry.id, problem).constraints
+    return [(name, SIGNS.get(type(constraint).__name__, "a constraint of cvxpy")) for name, constraint in declared.items()]
+
+
+def _steps(primal: str) -> Iterator[str]:
     problem = instance(REGISTRY[primal].family)
     form = canonical(declare(primal, problem))
     lagrangian = lagrangian_dual(form)
-    steps = []
-    for rule, run in groupby(reductions(lagrangian), key=lambda step: step[0]):
+    yield "The instance has three points of two features, or two pairs of them. cvxpy's form, with the multiplier before every row:"
+    yield from ("", *equations(spelled(form, labels=True)), "Its Lagrangian dual, written as a minimisation of minus its objective:", "")
+    yield from equations(spelled(lagrangian))
+    for k, (rule, run) in enumerate(groupby(reductions(lagrangian), key=itemgetter(0)), 1):
         programs = [program for _, program in run]
-        steps.append(Step(rule, len(programs), spelled(programs[-1])))
+        times = f" ({len(programs)} times)" if len(programs) > 1 else ""
+        yield from (f"Step {k}: {rule}{times}", "", *equations(spelled(programs[-1])))
     agrees = same_dual(primal, DUAL_OF[primal], problem)
-    return Derivation(primal, DUAL_OF[primal], spelled(form, labels=True), spelled(lagrangian), steps, agrees)
+    same = "this is it, number by number, once the equations there are solved in the same way" if agrees else "this is **not** it"
+    yield from (f"The declared dual is {formulation(DUAL_OF[primal])}: {same}.", "")

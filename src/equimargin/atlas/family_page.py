@@ -1,50 +1,151 @@
-"""What the atlas says of a family: its definition, its derivation, its formulations and solvers, and its links to other families."""
+"""The page of a family: its definition, argument, graph, formulations and claims."""
 
 from __future__ import annotations
 
+import inspect
+import re
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from importlib.resources import files
-from typing import NamedTuple
+from textwrap import dedent
+from typing import Any
 
-from markupsafe import Markup
-
-from equimargin.atlas.equations import html_of_markdown
-from equimargin.formulations import REGISTRY, links
-from equimargin.formulations.formulation import Formulation
+from equimargin.atlas.duals import dual_text, multipliers
+from equimargin.atlas.links_page import proof
+from equimargin.atlas.markdown import address, code, equations, folded, formulation, place, place_of_link, plain
+from equimargin.formulations import REGISTRY, Formulation, families, links
 from equimargin.formulations.links.kinds import Link
+from equimargin.own.plugins import origin_of
+from equimargin.proofs.claims import Kind, claims
+from equimargin.report.pages.link_graph import draw_links, family_members
+from equimargin.report.pages.rendering import drawn
 from equimargin.solvers import SOLVERS
 
-
-class FamilyPage(NamedTuple):
-    """The parts of the page.
-
-    id : of the family.  definition : its first formulation.  entries : all formulations, controls last.
-    solvers : the names of its solvers, and what each does.  outside : links with formulations of other families.
-    derivation : the argument from the definition to the other forms, "" where none is written.
-    """
-
-    id: str
-    definition: Formulation
-    entries: list[Formulation]
-    solvers: list[tuple[str, str]]
-    outside: list[Link]
-    derivation: Markup
+NUMBERS = re.compile(r"\(([A-Z]?\.?\d+(?:\.\d+)?)\)(?:-\((\d+)\))?")
+"""Numbers of equations in a source: one, or the first and the last of several."""
+EVIDENCE = {
+    Kind.STATEMENT: "tried in rational numbers: `equimargin show {id}`",
+    Kind.THEOREM: "machine-checked: `{name}`",
+    Kind.FORM: "declared: `{name}`",
+    Kind.CONTROL: "declared as a control: `{name}`",
+    Kind.TEST: "tested: `{name}`",
+    Kind.NONE: "nothing is run for it",
+}
+"""What shows a row of the ledger, by its kind."""
 
 
-def family_page(id: str) -> FamilyPage:
-    """What is known of a family.
+def family_page(family: str) -> Iterator[str]:
+    """Yield the lines of the page of a family."""
+    entries = family_members(family)
+    yield from (f"(family-{address(family)})=", f"# {plain(family)}", "")
+    if origin := origin_of(entries[0].module):
+        yield from (f"*Where it comes from:* {plain(origin)}.", "")
+    yield from _equation(entries[0])
+    if argument := written(family):
+        yield from ("## The argument", "", "Where the Lagrangian is new, begin with [duality](#derivation-duality).", "", argument)
+    yield from ("## Its formulations", "", graph([family], "../"), "")
+    for entry in entries:
+        yield from _formulation(entry)
+    yield from ("## Its solvers", "", *_solvers(family), "", "## Documents", "")
+    documents = {source.document: source.full for entry in entries for source in entry.sources}
+    yield from (f"* {plain(name)}: {plain(full)}" for name, full in documents.items())
+    yield from ("", "## What the documents say, and what became of it", "", *_rows(entries))
+
+
+def written(name: str) -> str:
+    """Return a text of `derivations/`, its names of families and formulations as links; "" where none is written.
 
     Parameters
     ----------
-    id : of the family.
+    name : str
+        The id of a family, or "duality".
     """
-    entries = sorted((entry for entry in REGISTRY.values() if entry.family == id), key=lambda entry: entry.control)
-    own = {entry.id for entry in entries}
-    solvers = [(solver.name, solver.algorithm) for solver in SOLVERS.values() if solver.takes(id)]
-    outside = [link for link in links.LINKS if (link.a in own) != (link.b in own)]
-    return FamilyPage(id, entries[0], entries, solvers, outside, written(id))
-
-
-def written(name: str) -> Markup:
-    """A text of `derivations/`: the argument of a family, by its id, or "duality", which all of them use; empty where none is written."""
     file = files("equimargin.atlas") / "derivations" / f"{name}.md"
-    return html_of_markdown(file.read_text(encoding="utf-8")) if file.is_file() else Markup("")
+    pieces = re.split(r"(^```.*?^```$)", file.read_text(encoding="utf-8") if file.is_file() else "", flags=re.DOTALL | re.MULTILINE)
+    return "".join(piece if piece.startswith("```") else re.sub(r"`([^`]+)`", _linked, piece) for piece in pieces)
+
+
+def _linked(found: re.Match[str]) -> str:
+    kind = "family" if found[1] in families() else "formulation" if found[1] in REGISTRY else ""
+    return f"[{plain(found[1])}](#{kind}-{address(found[1])})" if kind else found[0]
+
+
+def graph(shown: Sequence[str], root: str) -> str:
+    """Return the graph of some families in HTML, whose names and arcs lead to their places.
+
+    Parameters
+    ----------
+    shown : Sequence[str]
+        The families.
+    root : str
+        The way from the page to the folder of all pages, "" or "../".
+    """
+
+    def way(to: str | Link) -> str:
+        if isinstance(to, Link):
+            return f"{root}links.html#{place(place_of_link(to))}"
+        kind, family = ("formulation", REGISTRY[to].family) if to in REGISTRY else ("family", to)
+        return f"{root}families/{address(family)}.html#{place(f'{kind}-{address(to)}')}"
+
+    caption = "A line is a link, with the sign of its kind. Names in italics are controls. Names and lines lead to what they stand for."
+    return drawn(draw_links(shown, caption, address=way))
+
+
+def _numbers(equations: str) -> Iterator[str]:
+    """The numbers of the equations that a source names, each by itself."""
+    for first, last in NUMBERS.findall(equations):
+        yield from (str(n) for n in range(int(first), int(last) + 1)) if last else (first,)
+
+
+def _equation(entry: Formulation) -> Iterator[str]:
+    if entry.latex:
+        yield from equations([entry.latex])
+    if entry.statement:
+        yield from code(entry.statement)
+
+
+def _formulation(entry: Formulation) -> Iterator[str]:
+    """A formulation: equation, sources, multipliers, links, code and dual."""
+    yield from (f"(formulation-{address(entry.id)})=", f"### {plain(entry.id)}", "")
+    if entry.control:
+        yield from ("*A control:* wrong on purpose, or a look-alike. It must disagree.", "")
+    yield from _equation(entry)
+    function = inspect.unwrap(entry.stated)
+    file = function.__module__.removeprefix("equimargin.").replace(".", "/")
+    sources = "; ".join(plain(str(source)) for source in entry.sources)
+    yield from (f"Printed in {sources}. Declared by `{file}.py`, `{function.__name__}`.", "")
+    if signs := multipliers(entry):
+        yield from ("| constraint | its multiplier |", "| --- | --- |", *(f"| {plain(name)} | {sign} |" for name, sign in signs), "")
+    for link in links.of(entry.id):
+        other = link.b if link.a == entry.id else link.a
+        where = "" if link.conditions == "always" else f" It holds for {plain(link.conditions)}."
+        yield f"* [{link.kind}](#{place_of_link(link)}) with {formulation(other)}: {plain(link.statement)}{where} {proof(link)}"
+    parts = (dedent(inspect.getsource(part)) for part in (function, *_called(function)))
+    yield from ("", *folded("Its declaration in cvxpy", code("\n\n".join(parts), "python")), *dual_text(entry.id))
+
+
+def _called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """The functions of the same module, whose names begin with an underscore, that a function calls."""
+    module = import_module(function.__module__)
+    for name in dict.fromkeys(re.findall(r"\b(_\w+)\(", inspect.getsource(function))):
+        found = vars(module).get(name)
+        if inspect.isfunction(found) and found.__module__ == function.__module__:
+            yield found
+
+
+def _solvers(family: str) -> Iterator[str]:
+    takers = [solver for solver in SOLVERS.values() if solver.takes(family)]
+    yield from (f"* [{plain(solver.name)}](#solver-{address(solver.name)}): {plain(solver.algorithm)}" for solver in takers)
+    if not takers:
+        yield "None of its own; `exact_optimum` takes small problems."
+
+
+def _rows(entries: list[Formulation]) -> Iterator[str]:
+    """The ledger's rows of the equations that are printed, or shown, by these formulations."""
+    wanted = {f"{source.document}.{number}" for entry in entries for source in entry.sources for number in _numbers(source.equations)}
+    own = {entry.id for entry in entries}
+    found = [row for row in claims() if row.id in wanted or row.name in own or any(row.id.startswith(f"{id}.") for id in wanted)]
+    if not found:
+        yield "The five documents do not print it: its sources are above."
+    for row in found:
+        yield f"* **{plain(row.id)}**, {row.verdict}: {plain(row.note or row.says)} ({EVIDENCE[row.kind].format(id=row.id, name=row.name)})"

@@ -1,28 +1,43 @@
-"""The pages of the atlas, written into a folder: Jinja fills the templates of `pages/` with everything escaped."""
+"""The atlas in a new folder: pages as HTML, and the checker of certificates."""
 
 from __future__ import annotations
 
+import posixpath
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Mapping
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-from equimargin.atlas.arcs import by_subject, diagram
-from equimargin.atlas.equations import mathml
-from equimargin.atlas.family_page import family_page, written
-from equimargin.atlas.formulation_page import address, anchor, code, dual_of, multipliers, relations
-from equimargin.formulations import REGISTRY, families, links
-from equimargin.proofs import theorems
-from equimargin.proofs.dualize import DUAL_OF
+from equimargin.atlas.markdown import place
+from equimargin.atlas.pages import pages
+from equimargin.report.pages.rendering import templates
 
+try:
+    from latex2mathml.converter import convert
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import get_lexer_by_name
+except ImportError as missing:
+    raise ImportError(f"the atlas lacks the package {missing.name}: pip install 'equimargin[atlas]'") from missing
+
+PAGES = files("equimargin.atlas") / "pages"
+"""The templates, the style sheet and the scripts."""
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 """The files of npm's package `pyodide` that run Python in a browser."""
 COPIED = ("certificates.js", "worker.js")
 """Scripts of the page that checks certificates."""
+PLACE = re.compile(r"^\((\S+)\)=$", re.MULTILINE)
+"""A place in a page."""
+LINK = re.compile(r"\[([^\]]*)\]\((?:#([^)]+)|([\w./~-]+)\.md)\)")
+"""Words that lead to a place, or to a page."""
 
 
 def write_atlas(folder: Path, pyodide: Path | None = None) -> int:
@@ -39,7 +54,7 @@ def write_atlas(folder: Path, pyodide: Path | None = None) -> int:
 
     Raises
     ------
-    ValueError : the folder is not empty; pyodide lacks a file; the extra `atlas` is not installed.  OSError : it cannot be written.
+    ValueError : the folder is not empty; pyodide lacks a file.  OSError : it cannot be written.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder}: it is not empty; name a new folder")
@@ -47,71 +62,76 @@ def write_atlas(folder: Path, pyodide: Path | None = None) -> int:
     if missing:
         raise ValueError(f"{pyodide}: it has no {', '.join(missing)}; name the folder of npm's package pyodide (npm install pyodide)")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".atlas-") as place:
-        started = Path(place) / "atlas"
-        count = 0
-        for name, text in _pages(pyodide is not None):
-            (started / name).parent.mkdir(parents=True, exist_ok=True)
-            (started / name).write_text(text.encode("ascii", "xmlcharrefreplace").decode(), encoding="ascii")
-            count += 1
-        _copy_checker(started, pyodide)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".atlas-") as made:
+        started = Path(made) / "atlas"
+        found = html(pages())
+        for name, text in found.items():
+            title = Markup(text[: text.index("</h1>")]).striptags()
+            _write(started / name, "base.html", root=_way(name, "."), title=title, content=Markup(text))
+        write_checker(started, pyodide)
         if folder.exists():
             folder.rmdir()
         started.rename(folder)
-    return count
+    return len(found) + 1
 
 
-def _pages(checks: bool) -> Iterator[tuple[str, str]]:
-    """Every page: its file and its text."""
-    made = _environment()
-    subjects = by_subject()
-    yield "index.html", made.get_template("index.html").render(root="", subjects=subjects, diagram=diagram(families(), links.LINKS))
-    yield "duality.html", made.get_template("duality.html").render(root="", text=written("duality"))
-    yield "certificates.html", made.get_template("certificates.html").render(root="", checks=checks)
-    for id, entry in REGISTRY.items():
-        text = made.get_template("formulation.html").render(
-            root="../", entry=entry, code=code(entry), multipliers=multipliers(entry), relations=relations(id), derivation=dual_of(id)
-        )
-        yield f"formulations/{address(id)}.html", text
-    for id in families():
-        page = family_page(id)
-        duals = [dual_of(primal) for primal in DUAL_OF if REGISTRY[primal].family == id]
-        text = made.get_template("family.html").render(root="../", page=page, diagram=diagram([id], links.LINKS), duals=duals)
-        yield f"families/{address(id)}.html", text
-    for file in theorems.names_of_files():
-        yield f"theorems/{file}.html", made.get_template("theorems.html").render(root="../", file=file, text=_coq(file))
+def write_checker(folder: Path, pyodide: Path | None = None) -> None:
+    """Write the page that checks certificates, the checker, unchanged, and what runs it in a browser."""
+    _write(folder / "certificates.html", "certificates.html", root=".", checks=pyodide is not None)
+    for name in COPIED:
+        (folder / name).write_bytes((PAGES / name).read_bytes())
+    (folder / "checker.py").write_bytes((files("equimargin.proofs") / "checker.py").read_bytes())
+    if pyodide is not None:
+        (folder / "pyodide").mkdir(exist_ok=True)
+        for name in PYODIDE:
+            shutil.copyfile(pyodide / name, folder / "pyodide" / name)
 
 
-def _environment() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def html(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return pages as HTML, by their files.
 
-    loader = PackageLoader("equimargin.atlas", "pages")
-    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters["math"] = mathml
-    made.filters["address"] = address
-    made.filters["anchor"] = anchor
-    made.globals["REGISTRY"] = REGISTRY
+    Parameters
+    ----------
+    texts : Mapping[str, str]
+        Their Markdown, by its files.
+    """
+    reader = MarkdownIt("commonmark", {"html": True, "highlight": _code}).enable("table")
+    reader.use(dollarmath_plugin, renderer=_equation, allow_digits=False)
+    files_of = {name: file.removesuffix("md") + "html" for file, text in texts.items() for name in PLACE.findall(text)}
+
+    def led(found: re.Match[str], file: str) -> str:
+        words, name, page = found.groups()
+        if page is not None:
+            return f"[{words}]({page}.html)"
+        return f"[{words}]({_way(file, files_of[name])}#{place(name)})" if name in files_of else words
+
+    made = {}
+    for file, text in texts.items():
+        text = LINK.sub(partial(led, file=file), PLACE.sub(lambda found: f'<div id="{place(found[1])}"></div>\n', text))
+        shown = reader.render(text).replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
+        made[file.removesuffix("md") + "html"] = shown
     return made
 
 
-def _coq(file: str) -> Markup:
-    """A file of theorems, highlighted, with an anchor at every line."""
-    from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import get_lexer_by_name
-
-    lexer = get_lexer_by_name("coq", stripnl=False)
-    lines = highlight(theorems.text_of(file), lexer, HtmlFormatter(nowrap=True)).splitlines()
-    return Markup("\n".join(f'<span id="line-{k}">{line}</span>' for k, line in enumerate(lines, 1)))
+def _way(file: str, to: str) -> str:
+    """The way from a page to a page."""
+    return posixpath.relpath(to, posixpath.dirname(file) or ".")
 
 
-def _copy_checker(folder: Path, pyodide: Path | None) -> None:
-    """The checker itself, unchanged, the scripts that run it, and Python for the browser."""
-    sources = files("equimargin.atlas") / "pages"
-    for name in COPIED:
-        (folder / name).write_bytes((sources / name).read_bytes())
-    (folder / "checker.py").write_bytes((files("equimargin.proofs") / "checker.py").read_bytes())
-    if pyodide is not None:
-        (folder / "pyodide").mkdir()
-        for name in PYODIDE:
-            shutil.copyfile(pyodide / name, folder / "pyodide" / name)
+def _code(text: str, language: str, more: str) -> str:
+    """A block of code, or what it prints; it scrolls, and the keyboard reaches it."""
+    shown = highlight(text, get_lexer_by_name(language, stripnl=False), HtmlFormatter(nowrap=True))
+    return f'<pre class="{language}" tabindex="0">{shown}</pre>'
+
+
+def _equation(latex: str, options: Mapping[str, Any]) -> str:
+    """An equation as MathML; in a line of its own it scrolls, and the keyboard reaches it."""
+    if not options["display_mode"]:
+        return str(convert(latex))
+    return f'<div class="wide" tabindex="0" role="group" aria-label="Equation">{convert(latex, display="block")}</div>'
+
+
+def _write(file: Path, template: str, **parts: Any) -> None:
+    text = templates(lambda name: (PAGES / name).read_text(encoding="utf-8")).get_template(template).render(**parts)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text.encode("ascii", "xmlcharrefreplace").decode(), encoding="ascii")

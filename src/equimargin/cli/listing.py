@@ -110,13 +110,15 @@ def atlas(
     ] = None,
     plugin: PluginOption = None,
 ) -> None:
-    """Write linked pages of all formulations, for a browser.
+    """Write linked pages of all families, for a browser.
 
-    Each has its equation, code, links, theorems and dual; one page checks certificates.
+    Each formulation has its equation, code, links, theorems and dual; one page checks certificates.
     """
     with sentences():
-        from equimargin.atlas import write_atlas
-
+        try:
+            from equimargin.atlas import write_atlas
+        except ImportError as missing:
+            raise ValueError(str(missing)) from None
         count = write_atlas(folder, pyodide)
         typer.echo(f"{count} pages; begin with {folder / 'index.html'}")
 

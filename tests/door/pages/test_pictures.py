@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,15 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equimargin.comparison import Comparison, compare
-from equimargin.formulations import classification, one_norm_classification, ranking, rbf
+from equimargin.formulations import REGISTRY, classification, families, one_norm_classification, ranking, rbf
 from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.links import LINKS
 from equimargin.proofs import Agreement, FamilyVerdict, Verdict, audit
 from equimargin.proofs.foreign_models import ClaimedProblem, Model
 from equimargin.report.pages.audit import verdict as verdict_on_model
 from equimargin.report.pages.comparison import verdict
-from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, SYMBOLS
+from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, SYMBOLS, Picture
 from equimargin.report.pages.intervals import intervals
-from equimargin.report.pages.link_graph import NAMES, SIGNS, link_graph
+from equimargin.report.pages.link_graph import KINDS, NAMES, draw_links, link_graph
 from equimargin.report.pages.path import ROWS, path_page
 from equimargin.report.pages.path import verdict as verdict_on_path
 from equimargin.report.pages.scales import Linear, Logarithmic, Signed
@@ -73,7 +75,7 @@ def test_a_linear_scale_has_round_ticks_within(low: float, more: float) -> None:
 def test_symbols_are_told_apart_without_colours() -> None:
     assert len(set(SYMBOLS)) == len(SYMBOLS) >= 16
     assert len(set(OF_AGREEMENT.values())) == len(Agreement)
-    assert len(set(SIGNS.values())) == len(SIGNS)
+    assert len({kind.sign for kind in KINDS.values()}) == len({kind.dashes for kind in KINDS.values()}) == len(KINDS)
 
 
 def test_a_claim_stands_where_it_is_and_beyond_the_picture_is_an_arrow(found: Comparison) -> None:
@@ -116,14 +118,33 @@ def test_no_arc_of_the_graph_crosses_a_name(found: Comparison) -> None:
     graph = link_graph(found.families)
     assert graph is not None
     assert {(a, b) for a, _, b, _, _ in graph.links} >= {("svm.soft.primal", "svm.soft.dual")}
-    for each in graph.picture.elements:
-        if each.tag == "path" and "arc" in str(each.attributes["class"]):
-            across = [float(number) for number in str(each.attributes["d"]).replace("C", " ").removeprefix("M").split()[::2]]
-            assert NAMES - 0.75 * (NAMES - min(across)) >= 0
-            assert max(across) <= NAMES
-            assert each.title
-        elif each.tag == "text" and "sign" not in str(each.attributes["class"]):
-            assert NAMES <= float(each.attributes["x"]) <= PICTURE_WIDTH
+    arcs, names = arcs_and_names(graph.picture)
+    assert len(arcs) == len(graph.links) > 0
+    assert all(each.title for each in graph.picture.elements if each.tag == "g")
+    assert max(x for name, x in names) + 8 <= NAMES == min(min(across) for across, _ in arcs)
+
+
+def test_no_arc_of_the_whole_graph_runs_along_another_and_all_have_room() -> None:
+    arcs, names = arcs_and_names(draw_links(families()))
+    assert len(arcs) == len([link for link in LINKS if link.a != link.b and link.b in REGISTRY])
+    spans: dict[float, list[tuple[float, float]]] = {}
+    for across, down in arcs:
+        assert NAMES == min(across) < max(across) <= PICTURE_WIDTH - 5
+        assert all(max(down) < low or min(down) > high for low, high in spans.setdefault(max(across), []))
+        spans[max(across)].append((min(down), max(down)))
+    assert len(names) == len(REGISTRY)
+
+
+def arcs_and_names(picture: Picture) -> tuple[list[tuple[list[float], list[float]]], list[tuple[str, float]]]:
+    """The places across and down of every arc, and the names of formulations with where they end."""
+    arcs, names = [], []
+    for each in picture.elements:
+        if each.tag == "g":
+            points = re.findall(r"([\d.]+) ([\d.]+)", str(each.children[0].attributes["d"]))
+            arcs.append(([float(x) for x, _ in points], [float(y) for _, y in points]))
+        elif each.tag == "text" and each.attributes["text-anchor"] == "end":
+            names.append((each.title, float(each.attributes["x"])))
+    return arcs, names
 
 
 @pytest.mark.parametrize(

@@ -52,13 +52,14 @@ OF_AGREEMENT = {
 class Element:
     """An element of SVG.
 
-    tag : its name.  attributes : by their names.  text : what it holds.  title : what a pointer on it shows.
+    tag : its name.  attributes : by their names.  text, children : what it holds.  title : what a pointer on it shows.
     """
 
     tag: str
     attributes: Mapping[str, str | float] = field(default_factory=dict)
     text: str = ""
     title: str = ""
+    children: Sequence[Element] = ()
 
 
 @dataclass(frozen=True)

@@ -1,45 +1,70 @@
-"""The graph of the links between the formulations that were compared, as arcs at the left of their names.
+"""The graph of links: formulations by their names, and links as arcs at the right of these.
 
-A link is a pattern of its line and a sign in its middle, by its kind. A line never crosses a name: names are at the right of all arcs.
+A link is a pattern of its line and a sign in its middle, by its kind. Arcs that overlap run in lanes of their own, and none crosses a name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import sqrt
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from equimargin.formulations import REGISTRY
+from equimargin.formulations import REGISTRY, Formulation
 from equimargin.formulations.links.kinds import Link
 from equimargin.formulations.links.table import LINKS
 from equimargin.proofs import Agreement, FamilyVerdict
-from equimargin.report.pages.drawing import OF_AGREEMENT, Element, Picture, cut, rounded, symbol, text
+from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, Element, Picture, cut, rounded, symbol, text
 
-SIGNS = {"equivalence": "=", "strong equivalence": "≡", "rescaling": "∝", "relaxation": "≤", "not equivalent": "≠"}
-"""The sign of a link by its kind."""
-WORDS = {
-    "equivalence": "equal optima, with maps of optimal points",
-    "strong equivalence": "every feasible point maps to one of the same value",
-    "rescaling": "the same problem on another scale",
-    "relaxation": "the one optimum bounds the other",
-    "not equivalent": "optima differ on a counterexample",
+
+class Kind(NamedTuple):
+    """How a kind of link is drawn.
+
+    sign : in the middle of its line.  meaning : what it says of the optima.  color : seen on white and on black.
+    dashes : units of line and of gap, "" where there is no gap.
+    """
+
+    sign: str
+    meaning: str
+    color: str
+    dashes: str
+
+
+KINDS = {
+    "equivalence": Kind("=", "equal optima, with maps of optimal points", "#3a7fc0", ""),
+    "strong equivalence": Kind("≡", "every feasible point keeps its value", "#2b955a", "12 2"),
+    "rescaling": Kind("∝", "the same problem on another scale", "#9468c4", "8 3 2 3"),
+    "relaxation": Kind("≤", "the one optimum bounds the other", "#b07d2b", "5 4"),
+    "not equivalent": Kind("≠", "optima differ on a counterexample", "#d6494e", "1.5 3"),
 }
-"""What a kind of link means."""
+"""How each kind of link is drawn."""
+SUBJECTS = {
+    "svm": "Classification",
+    "svr": "Regression",
+    "rank": "Ranking",
+    "rvm": "Ranking",
+    "ord": "Ordinal regression",
+    "coupling": "Probabilities of several classes",
+}
+"""The subject of a family, by the beginning of its id."""
+OTHERS = "Other problems of the field"
+"""The subject of all other families."""
 ROW, HEAD = 18.0, 24.0
-"""Units in height of a formulation and of the name of a family."""
-NAMES = 190.0
-"""Units from the left at which names begin."""
-LETTERS = 30
+"""Units in height of a formulation, and of the name of a family or a subject."""
+NAMES = 212.0
+"""Units from the left at which names end and arcs begin."""
+LETTERS = 32
 """Letters of a name that have room."""
-DEEPEST = 236.0
-"""Units that the control points of an arc are at the left of the names at most; its middle is three quarters of that away."""
+LANE = 14.0
+"""Units between two arcs side by side, where there is room."""
 CAPTION = (
-    "Arcs are links, each with the sign of its kind. The symbol before a formulation is what the referee says of its answers. "
+    "Arcs are links, each with the sign of its kind. The symbol after a formulation is what the referee says of its answers. "
     "One in italics is a control, which is wrong on purpose or a look-alike."
 )
-"""How the graph is read."""
+"""How the graph of a comparison is read."""
 SEVERITY = (Agreement.DISAGREES, Agreement.FAILED, Agreement.INACCURATE, Agreement.AGREES, Agreement.SKIPPED)
 """Agreements, the one that a reader must see most first."""
+Address = Callable[[str | Link], str]
+"""Where the name of a family or of a formulation, or a link, leads."""
 
 
 @dataclass(frozen=True)
@@ -54,19 +79,94 @@ class Graph:
 
 
 def link_graph(families: Sequence[FamilyVerdict]) -> Graph | None:
-    """The graph of the formulations of some families; None where they have no links."""
+    """Return the graph of the formulations of some families; None where they have no links."""
     compared = list(dict.fromkeys(family.id for family in families))
-    ids = [entry.id for name in compared for entry in REGISTRY.values() if entry.family == name]
-    links = [link for link in LINKS if link.a in ids and link.b in ids and link.a != link.b]
+    links = links_between(compared)
     if not links:
         return None
-    places, elements, height = _names(compared, ids, _said(families))
-    elements = [*_arcs(links, places), *elements]
-    kinds = [kind for kind in SIGNS if any(link.kind == kind for link in links)]
-    legend = [(text(SIGNS[kind], 8, 12, "sign", "middle"), f"{kind}: {WORDS[kind]}") for kind in kinds]
-    said = "; ".join(f"{link.a} {SIGNS[link.kind]} {link.b}" for link in links)
-    picture = Picture("links", "Links between the formulations", said, height, elements, CAPTION, legend)
+    picture = draw_links(compared, CAPTION, said=_said(families))
     return Graph(picture, [(link.a, link.kind, link.b, link.statement, link.status) for link in links])
+
+
+def draw_links(
+    families: Sequence[str], caption: str = "", said: Mapping[str, Agreement] | None = None, address: Address | None = None
+) -> Picture:
+    """Draw the formulations of some families, and the links between them.
+
+    Parameters
+    ----------
+    families : Sequence[str]
+        Their ids.
+    caption : str
+        The words below the picture.
+    said : Mapping[str, Agreement] | None
+        The referee's word on each formulation.
+    address : Address | None
+        The place where a name or an arc leads.
+    """
+    places: dict[str, float] = {}
+    elements, y, end = [], 0.0, NAMES - (6 if said is None else 18)
+    subjects = by_subject(families)
+    for subject, members in subjects.items():
+        if len(subjects) > 1:
+            y += HEAD
+            elements.append(_word(subject, 0, y - 5, "head", font_size=14))
+        for family in members:
+            y += HEAD
+            elements.append(_leading(_word(family, 8, y - 5, "head", title=family), address, family))
+            for entry in family_members(family):
+                style, shown = "row control" if entry.control else "row", cut(entry.id, LETTERS)
+                elements.append(_leading(_word(shown, end, y + ROW / 2 + 3.5, style, "end", title=entry.id), address, entry.id))
+                if said is not None:
+                    agreement = said.get(entry.id, Agreement.SKIPPED)
+                    mark = OF_AGREEMENT[agreement]
+                    elements.append(symbol(mark, NAMES - 8, y + ROW / 2, str(agreement), f"{entry.id}: {agreement}"))
+                places[entry.id] = y + ROW / 2
+                y += ROW
+    links = links_between(families)
+    elements = [*_arcs(links, places, address), *elements]
+    for name in (name for name in KINDS if any(link.kind == name for link in links)):
+        y += ROW
+        elements += [_line([(8, y), (38, y)], name), _word(KINDS[name].sign, 23, y + 4, "sign", "middle", font_size=12)]
+        elements.append(_word(f"{name}: {KINDS[name].meaning}", 46, y + 3.5))
+    words = "; ".join(f"{link.a} {KINDS[link.kind].sign} {link.b}" for link in links)
+    return Picture("links", "Links between the formulations", words, y + ROW, elements, caption)
+
+
+def by_subject(families: Sequence[str]) -> dict[str, list[str]]:
+    """Return some families by their subjects.
+
+    Parameters
+    ----------
+    families : Sequence[str]
+        Their ids.
+    """
+    subject_of = {family: SUBJECTS.get(family.partition(".")[0], OTHERS) for family in families}
+    order = [subject for subject in dict.fromkeys([*SUBJECTS.values(), OTHERS]) if subject in subject_of.values()]
+    return {subject: [family for family in families if subject_of[family] == subject] for subject in order}
+
+
+def family_members(family: str) -> list[Formulation]:
+    """Return the formulations of a family, controls last.
+
+    Parameters
+    ----------
+    family : str
+        Its id.
+    """
+    return sorted((entry for entry in REGISTRY.values() if entry.family == family), key=lambda entry: entry.control)
+
+
+def links_between(families: Sequence[str]) -> list[Link]:
+    """Return the links between two different formulations of some families.
+
+    Parameters
+    ----------
+    families : Sequence[str]
+        Their ids.
+    """
+    ids = {entry.id for entry in REGISTRY.values() if entry.family in families}
+    return [link for link in LINKS if link.a in ids and link.b in ids and link.a != link.b]
 
 
 def _said(families: Sequence[FamilyVerdict]) -> Mapping[str, Agreement]:
@@ -79,36 +179,44 @@ def _said(families: Sequence[FamilyVerdict]) -> Mapping[str, Agreement]:
     return said
 
 
-def _names(families: Sequence[str], ids: Sequence[str], said: Mapping[str, Agreement]) -> tuple[dict[str, float], list[Element], float]:
-    """Heights of the formulations, their names with those of their families, and the whole height."""
-    places: dict[str, float] = {}
-    elements = []
-    y = 0.0
-    for family in families:
-        y += HEAD
-        elements.append(text(family, NAMES, y - 5, "head"))
-        for id in (id for id in ids if REGISTRY[id].family == family):
-            places[id] = y + ROW / 2
-            agreement = said.get(id, Agreement.SKIPPED)
-            elements.append(symbol(OF_AGREEMENT[agreement], NAMES + 6, places[id], str(agreement), f"{id}: {agreement}"))
-            style = "row control" if REGISTRY[id].control else "row"
-            elements.append(text(cut(id, LETTERS), NAMES + 16, places[id] + 3.5, style, title=id))
-            y += ROW
-    return places, elements, y + 8
-
-
-def _arcs(links: Sequence[Link], places: Mapping[str, float]) -> Iterator[Element]:
-    """The arcs, the longest below; of several between the same two formulations each lies further out than the one before."""
-    longest = max(abs(places[link.a] - places[link.b]) for link in links)
-    seen: dict[frozenset[str], int] = {}
-    signs = []
-    for link in sorted(links, key=lambda link: -abs(places[link.a] - places[link.b])):
-        before = seen[frozenset((link.a, link.b))] = seen.get(frozenset((link.a, link.b)), -1) + 1
+def _arcs(links: Sequence[Link], places: Mapping[str, float], address: Address | None) -> Iterator[Element]:
+    """Yield the arcs, the longest first; each in the nearest lane without one that overlaps, short ones first."""
+    lanes: list[list[tuple[float, float]]] = []
+    routed = []
+    for link in sorted(links, key=lambda link: abs(places[link.a] - places[link.b])):
         top, bottom = sorted((places[link.a], places[link.b]))
-        out = min(30 + (DEEPEST - 60) * sqrt((bottom - top) / longest) + 26 * before, DEEPEST)
-        x, kind = NAMES - 2, link.kind.replace(" ", "-")
-        said = f"{link.a} {SIGNS[link.kind]} {link.b}: {link.statement}"
-        path = f"M{x} {rounded(top)}C{rounded(x - out)} {rounded(top)} {rounded(x - out)} {rounded(bottom)} {x} {rounded(bottom)}"
-        yield Element("path", {"d": path, "class": f"arc {kind}"}, title=said)
-        signs.append(text(SIGNS[link.kind], x - 0.75 * out, (top + bottom) / 2 + 4, f"sign {kind}", "middle", said))
-    yield from signs
+        lane = next((k for k, spans in enumerate(lanes) if all(bottom < low or top > high for low, high in spans)), len(lanes))
+        lanes[lane:] = lanes[lane:] or [[]]
+        lanes[lane].append((top, bottom))
+        routed.append((link, lane, top, bottom))
+    step = min(LANE, (PICTURE_WIDTH - NAMES) / (len(lanes) + 1))
+    for link, lane, top, bottom in reversed(routed):
+        x = NAMES + step * (lane + 1)
+        said = f"{link.kind}: {link.a} {KINDS[link.kind].sign} {link.b}. {link.statement}"
+        path = [(NAMES, top), (x - 5, top), (x, top), (x, top + 5), (x, bottom - 5), (x, bottom), (x - 5, bottom), (NAMES, bottom)]
+        reach = [_line(path, link.kind, stroke_width=7, stroke_opacity=0)] if address else []
+        sign = _word(KINDS[link.kind].sign, x, (top + bottom) / 2 + 4, "sign", "middle", font_size=12)
+        yield _leading(Element("g", children=[*reach, _line(path, link.kind), sign], title=said), address, link)
+
+
+def _leading(element: Element, address: Address | None, to: str | Link) -> Element:
+    """The element, as a link where there is an address."""
+    return element if address is None else Element("a", {"href": address(to), "aria-label": element.title}, children=[element])
+
+
+def _word(words: str, x: float, y: float, style: str = "row", anchor: str = "start", title: str = "", font_size: float = 11) -> Element:
+    """Words in a style: its class, and attributes for pages without a style sheet."""
+    drawn = text(words, x, y, style, anchor, title)
+    looks: dict[str, str | float] = {"font-size": font_size, "font-weight": "bold" if style in ("head", "sign") else "normal"}
+    looks["font-style"] = "italic" if style.endswith("control") else "normal"
+    if style == "sign":
+        looks |= {"stroke": "var(--ground, #fff)", "stroke-width": 3, "paint-order": "stroke"}
+    return replace(drawn, attributes={**drawn.attributes, **looks})
+
+
+def _line(points: Sequence[tuple[float, float]], kind: str, **more: float) -> Element:
+    """A line through two points, or an arc through eight with rounded corners."""
+    path = "".join(f"{letter}{rounded(x)} {rounded(y)}" for letter, (x, y) in zip("MLQ LQ L", points, strict=False))
+    drawn: dict[str, str | float] = {"d": path, "class": "arc", "fill": "none", "stroke": KINDS[kind].color, "stroke-width": 1.4}
+    drawn["stroke-dasharray"] = KINDS[kind].dashes or "none"
+    return Element("path", drawn | {name.replace("_", "-"): value for name, value in more.items()})

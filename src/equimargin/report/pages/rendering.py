@@ -9,13 +9,17 @@ reads the same whatever a pipe or a server takes its encoding for.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from equimargin.report.pages.drawing import Picture
 from equimargin.report.records import plain
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 FOLDER = "templates"
 """The folder of the templates, the style sheet and the script, beside this file."""
@@ -56,11 +60,7 @@ def rendered(template: str, command: str, settings: Mapping[str, Any], versions:
     parts : Any
         What the template shows.
     """
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FunctionLoader(_text), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    environment = templates(_text)
     style, script = _text("style.css"), _text("page.js")
     text = environment.get_template(template).render(
         style=style,
@@ -73,6 +73,32 @@ def rendered(template: str, command: str, settings: Mapping[str, Any], versions:
         **parts,
     )
     return text.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def drawn(picture: Picture, macro: str = "picture") -> str:
+    """Return a picture as HTML.
+
+    Parameters
+    ----------
+    picture : Picture
+        The picture.
+    macro : str
+        "picture" with its caption, or "svg" alone.
+    """
+    return str(getattr(templates(_text).get_template("pictures.html").module, macro)(picture)).strip()
+
+
+def templates(text: Callable[[str], str]) -> Environment:
+    """Return where templates are filled, with everything escaped.
+
+    Parameters
+    ----------
+    text : Callable[[str], str]
+        The text of a template by its name.
+    """
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    return Environment(loader=FunctionLoader(text), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
 def _text(name: str) -> str:

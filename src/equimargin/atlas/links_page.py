@@ -1,0 +1,67 @@
+"""The page of all links: their maps, theorems and counterexamples."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from equimargin.atlas.markdown import code, folded, formulation, place_of_link, plain
+from equimargin.formulations import links
+from equimargin.formulations.links.kinds import Equivalence, Link, NotEquivalent
+from equimargin.proofs import theorems
+from equimargin.report.pages.link_graph import KINDS
+
+
+def links_page() -> Iterator[str]:
+    """Yield the lines of the page."""
+    yield from ("# Links between formulations", "", "What each kind of link states about two formulations, and about their optima.", "")
+    for kind, drawn in KINDS.items():
+        found = [link for link in links.LINKS if link.kind == kind]
+        said = (inspect.getdoc(type(found[0])) or "").partition("\n\n")[0]
+        yield from (f"## {kind.capitalize()}", "", plain(said), "")
+        for link in found:
+            title = f"{plain(link.a)} {drawn.sign} {plain(link.b)}"
+            yield from (f"({place_of_link(link)})=", f"### {title}", "", *_link(link, drawn.sign))
+
+
+def proof(link: Link) -> str:
+    """Return what is known of a link's optima, in sentences.
+
+    Parameters
+    ----------
+    link : Link
+        One of the table.
+    """
+    said = []
+    if link.theorem:
+        file, _, name = link.theorem.partition(".")
+        said.append(f"Theorem [`{name}`](#theorem-{link.theorem}), `proofs/rocq/{file}.v`, line {theorems.line_of(link.theorem)}.")
+    if isinstance(link, NotEquivalent):
+        a, b = (f"{value:.10g}" for value in link.values)
+        said.append(f"On the counterexample {plain(link.a)} is worth {a}, and {plain(link.b)} is worth {b}.")
+    return " ".join(said) or "Its evidence is numerical: no theorem is machine-checked."
+
+
+def _link(link: Link, sign: str) -> Iterator[str]:
+    yield from (f"{formulation(link.a)} {sign} {formulation(link.b)}: {plain(link.statement)}", "")
+    if link.conditions != "always":
+        yield from (f"It holds for {plain(link.conditions)}.", "")
+    if isinstance(link, Equivalence):
+        for one, other, way in ((link.a, link.b, link.forward), (link.b, link.a, link.backward)):
+            if said := (inspect.getdoc(way) or "").partition("\n")[0]:
+                yield f"* {plain(one)} to {plain(other)}: {plain(said)}"
+        yield ""
+    yield from (proof(link), "")
+    if link.theorem:
+        yield from code(theorems.statement(link.theorem), "coq")
+    if isinstance(link, NotEquivalent):
+        yield from folded("Show the counterexample", code("\n\n".join(map(_data, link.counterexample()))))
+
+
+def _data(problem: Any) -> str:
+    """A small problem with its data in full."""
+    rows = problem.rows
+    given = [] if rows.y is None else [f"y = {rows.y.tolist()}"]
+    said = [repr(problem), f"X = {problem.X.tolist()}", *given, f"A = {rows.matrix.toarray().tolist()}   (its rows are the margins)"]
+    return "\n".join([*said, f"t = {rows.t.tolist()}   (their targets)", f"s = {rows.s.tolist()}   (the signs of the bias)"])
