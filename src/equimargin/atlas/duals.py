@@ -13,7 +13,6 @@ from equimargin.formulations import (
     REGISTRY,
     Problem,
     classification,
-    declare,
     one_norm_classification,
     one_norm_ranking,
     ordinal,
@@ -22,7 +21,8 @@ from equimargin.formulations import (
     regression,
 )
 from equimargin.formulations.family import FAMILIES
-from equimargin.proofs.dualize import DUAL_OF, canonical, lagrangian_dual, reductions, same_dual
+from equimargin.proofs.equivalence.duals import DUAL_OF, MARGIN, dual_reason, stated_form
+from equimargin.proofs.equivalence.moves import LagrangianDual
 
 POINTS = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
 """Three points of two features."""
@@ -53,12 +53,14 @@ class Derivation(NamedTuple):
     """The dual of an instance.
 
     primal, dual : ids.  form : the primal's canonical form, with the names of the multipliers of its rows.  lagrangian : its dual.
+    at_margin_one : whether the form is that of a maximal margin, scaled to the margin 1.
     steps : the rules that reduce that dual to the multipliers alone.  agrees : whether what is left is the declared dual, number by number.
     """
 
     primal: str
     dual: str
     form: list[str]
+    at_margin_one: bool
     lagrangian: list[str]
     steps: list[Step]
     agrees: bool
@@ -79,11 +81,13 @@ def derivation(primal: str) -> Derivation:
     primal : a key of `DUAL_OF`.
     """
     problem = instance(REGISTRY[primal].family)
-    form = canonical(declare(primal, problem))
-    lagrangian = lagrangian_dual(form)
+    form, reason = stated_form(primal, problem), dual_reason(primal, DUAL_OF[primal], problem)
+    lagrangian = after = LagrangianDual().apply(form)
     steps = []
-    for rule, run in groupby(reductions(lagrangian), key=lambda step: step[0]):
-        programs = [program for _, program in run]
-        steps.append(Step(rule, len(programs), spelled(programs[-1])))
-    agrees = same_dual(primal, DUAL_OF[primal], problem)
-    return Derivation(primal, DUAL_OF[primal], spelled(form, labels=True), spelled(lagrangian), steps, agrees)
+    for kind, run in groupby(() if reason is None else reason.first[1:], key=type):
+        taken = list(run)
+        for step in taken:
+            after = step.apply(after)
+        steps.append(Step((kind.__doc__ or "").partition("\n")[0], len(taken), spelled(after)))
+    at_margin_one = primal.endswith(MARGIN)
+    return Derivation(primal, DUAL_OF[primal], spelled(form, True), at_margin_one, spelled(lagrangian), steps, reason is not None)

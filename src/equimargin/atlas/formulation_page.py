@@ -18,7 +18,7 @@ from equimargin.formulations.family import program_families
 from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.links.kinds import Equivalence, Link, NotEquivalent
 from equimargin.proofs import theorems
-from equimargin.proofs.dualize import DUAL_OF
+from equimargin.proofs.equivalence.duals import DUAL_OF
 
 SIGNS = {
     "Equality": "an equation: of either sign",

@@ -17,7 +17,7 @@ from equimargin.atlas.family_page import family_page, written
 from equimargin.atlas.formulation_page import address, anchor, code, dual_of, multipliers, relations
 from equimargin.formulations import REGISTRY, families, links
 from equimargin.proofs import theorems
-from equimargin.proofs.dualize import DUAL_OF
+from equimargin.proofs.equivalence.duals import DUAL_OF
 
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 """The files of npm's package `pyodide` that run Python in a browser."""
