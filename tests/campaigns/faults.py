@@ -618,6 +618,13 @@ FAULTS = (
         "proofs/equivalence/moves.py",
         "_equal(one.H, second.H) and",
         "True and",
+        ("moves",),
+    ),
+    Fault(
+        "a margin over another ball",
+        "proofs/equivalence/duals.py",
+        "M = norm[1:] / radius",
+        "M = norm[1:]",
         ("duals",),
     ),
     Fault(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,17 @@ def test_a_renaming_holds_only_if_every_number_agrees(wrong: str) -> None:
         "equation": {"equations": ((TWO,),)},
     }
     assert not Renaming(**{**right, **changes[wrong]}).holds(form(), form())
+
+
+@pytest.mark.parametrize("part", ["H", "g", "E", "e", "F", "f"])
+def test_a_renaming_compares_every_part_of_a_form(part: str) -> None:
+    one = fmpq(1)
+    same = Renaming((0, 1, 2), (one,) * 3, tuple((r, one) for r in range(5)), ((one,),), ((one,),))
+    for k in range(getattr(form(), part).size):
+        changed = getattr(form(), part).copy()
+        changed.ravel()[k] += HALF
+        assert not same.holds(form(), replace(form(), **{part: changed}))
+        assert not same.holds(replace(form(), **{part: changed}), form())
 
 
 def test_opposite_inequalities_and_other_constants_are_told_apart() -> None:
