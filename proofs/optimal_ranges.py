@@ -19,7 +19,7 @@ from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Matrix, dot
-from equimargin.proofs.sameness.stated import SECONDS, stated
+from equimargin.proofs.equivalence.stated import SECONDS, stated
 from equimargin.solvers.exact.program import Optimum, Outcome, Unbounded, program_optimum
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 

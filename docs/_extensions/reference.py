@@ -37,7 +37,7 @@ PUBLIC = {
     "equimargin.metrics": "What a ranking is worth.",
     "equimargin.boundaries": "Ranks from scores.",
     "equimargin.adapters": "Programs of others as solvers.",
-    "equimargin.sameness": "Are two problems one?",
+    "equimargin.equivalence": "Are two problems one?",
     "equimargin.own": "Families, solvers and kernels of your own.",
     "equimargin.testing": "Strategies and judges for tests of your own.",
 }

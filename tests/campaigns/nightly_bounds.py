@@ -42,6 +42,7 @@ from campaigns.exact.closed_forms import ClosedForm, closed_form
 from campaigns.exact.nightly import Definition, exact_values
 from campaigns.shrunk import shrunk
 from equimargin import formulations, solvers
+from equimargin.equivalence.reproduction import Code
 from equimargin.formulations import (
     OneNormPoint,
     OneNormProblem,
@@ -64,7 +65,6 @@ from equimargin.formulations import (
 from equimargin.formulations.bounds.intervals import inner_interval
 from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.formulations.problem import AnyProblem, CanonicalPoint
-from equimargin.sameness.reproduction import Code
 from equimargin.shrink import Instance
 from equimargin.solvers import SOLVERS, Status, exact_optimum, given_gram, solve
 from equimargin.solvers.exact_limits import rational_kernel
@@ -577,7 +577,7 @@ def made_small(family: str, text: str, number: Sequence[int], finding: Finding, 
         return f"none, as no problem is made: {type(refused).__name__}"
     shown = (
         "from campaigns.nightly_bounds import checked",
-        "from equimargin.sameness.reproduction import Code",
+        "from equimargin.equivalence.reproduction import Code",
         "from equimargin.shrink import Instance",
         f"found, _ = checked({family!r}, Instance.of(problem).expression(Code()), {[*number]})",
         "print(*(each.sentence for each in found.findings), sep='\\n')",

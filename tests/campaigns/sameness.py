@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
+from equimargin.equivalence import Same, same
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.formulation import families
-from equimargin.proofs.sameness import Statement, stated
-from equimargin.sameness import Same, same
+from equimargin.proofs.equivalence import Statement, stated
 from equimargin.solvers.exact.program.clock import Clock
 from oracles.reasons import assert_replays
 from problem_pairs import PAIRS

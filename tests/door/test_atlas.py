@@ -19,9 +19,9 @@ from equimargin.atlas.pages import pages
 from equimargin.atlas.spelling import letter, spelled
 from equimargin.atlas.writing import html
 from equimargin.cli.app import app
-from equimargin.formulations import REGISTRY, declare, families, links
+from equimargin.formulations import REGISTRY, families, links
 from equimargin.proofs import theorems
-from equimargin.proofs.dualize import DUAL_OF, canonical
+from equimargin.proofs.equivalence.duals import DUAL_OF, stated_form
 from equimargin.solvers import SOLVERS
 from oracles.own_entries import own_families
 from places import HANG, ROOT, module_of
@@ -119,9 +119,9 @@ def test_the_steps_end_at_the_declared_dual(primal: str) -> None:
 
 
 def test_a_program_is_spelled_with_the_names_of_its_declaration() -> None:
-    lines = spelled(canonical(declare("svm.soft.primal", instance("svm.soft"))), labels=True)
+    lines = spelled(stated_form("svm.soft.primal", instance("svm.soft")), labels=True)
     assert lines[0] == r"\min\ \tfrac{1}{2} w_{1}^2 + \tfrac{1}{2} w_{2}^2 + \xi_{1} + \xi_{2} + \xi_{3}"
-    assert lines[1] == r"z_{1}:\quad w_{2} - b - \xi_{1} \le -1"
+    assert lines[1] == r"z_{1}:\quad w_{2} - \xi_{1} - b \le -1"
     assert (letter("betabar_2"), letter("xihat"), letter("value_1")) == (r"\bar{\beta}_{2}", r"\hat{\xi}", r"\mathrm{value}_{1}")
 
 

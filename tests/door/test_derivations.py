@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 import pages
+from equimargin.equivalence.instances import drawn, problems
 from equimargin.formulations import REGISTRY, MarginProblem, families, links
 from equimargin.formulations.family import program_families
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.proofs import OptimalRanges, optimal_ranges
 from equimargin.proofs.claims import claims
-from equimargin.sameness.instances import drawn, problems
 from oracles.own_entries import own_families
 from places import HANG, ROOT
 

@@ -19,6 +19,7 @@ import pytest
 
 from equimargin import compare
 from equimargin.comparison import Comparison, Job
+from equimargin.equivalence import same
 from equimargin.formulations import (
     REGISTRY,
     MarginProblem,
@@ -34,7 +35,6 @@ from equimargin.own import Family, ProgramProblem
 from equimargin.own.instances import check_own_formulation, check_own_solver
 from equimargin.proofs import Agreement, Verdict
 from equimargin.report.page import summary
-from equimargin.sameness import same
 from equimargin.solvers import SOLVERS, Requirements, Status, solve
 from equimargin.solvers.registry import RegisteredSolver, solver
 from equimargin.testing import check_solver

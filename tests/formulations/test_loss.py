@@ -17,7 +17,7 @@ from equimargin.formulations.problem.bias import bounded_smooth_bias
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.loss import HINGE, SQUARED_HINGE, Loss, huberised_hinge
 from equimargin.proofs import certificate, checker, examine, judge, program_certificate
-from equimargin.proofs.sameness.stated import stated
+from equimargin.proofs.equivalence.stated import stated
 from equimargin.solvers import SOLVERS, exact_optimum, exact_path, regularization_path, solve, solve_declaration
 from equimargin.solvers.batches import cost_grid, one_vs_one
 from equimargin.solvers.exact.program.clock import Clock

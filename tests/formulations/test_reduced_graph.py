@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from equimargin.data import load
+from equimargin.equivalence import exact_value
 from equimargin.formulations import REGISTRY, links, ranking, ranking_from_pairs, reduced_preferences, reduction_factor
 from equimargin.formulations.problem.choices import LOSSES
-from equimargin.sameness import exact_value
 from equimargin.solvers import solve
 from equimargin.solvers.exact import exact_optimum
 from equimargin.testing import Relevances, ranking_data

@@ -6,12 +6,13 @@ that are 0 and a list of those that are at most 0. Nothing of the search and of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from equimargin.formulations.programs import Program
-from equimargin.proofs.sameness import Reason
+from equimargin.proofs.equivalence import Reason
 
 Polynomial = dict[tuple[int, ...], Fraction]
 
@@ -31,15 +32,15 @@ class Replay:
         self.sign, self.fresh = 1, program.n
 
     def take(self, step: Any) -> None:
-        getattr(self, type(step).__name__.lower())(step)
+        getattr(self, re.sub(r"(?<!^)(?=[A-Z])", "_", type(step).__name__).lower())(step)
 
-    def solved(self, step: Any) -> None:
+    def elimination(self, step: Any) -> None:
         x, equation = self.unknowns[step.unknown], self.equations.pop(step.equation)
         pivot = equation[(x,)]
         self._substitute(x, times({m: v for m, v in equation.items() if m != (x,)}, -1 / pivot))
         self.unknowns.remove(x)
 
-    def minimised(self, step: Any) -> None:
+    def partial_minimization(self, step: Any) -> None:
         x = self.unknowns[step.unknown]
         assert not any((x,) in row for row in (*self.equations, *self.inequalities))
         curvature = self.objective.get((x, x), Fraction(0))
@@ -54,7 +55,7 @@ class Replay:
             self._substitute(x, times(slope, -1 / (2 * curvature)))
         self.unknowns.remove(x)
 
-    def zeroed(self, step: Any) -> None:
+    def dominated_column(self, step: Any) -> None:
         x = self.unknowns[step.unknown]
         assert not any((x,) in row for row in self.equations)
         assert [row for row in self.inequalities if (x,) in row] == [row for row in self.inequalities if self._lower(x, row)]
@@ -67,7 +68,17 @@ class Replay:
         self._substitute(x, {})
         self.unknowns.remove(x)
 
-    def projected(self, step: Any) -> None:
+    def forcing_constraint(self, step: Any) -> None:
+        equation = self.equations.pop(step.equation)
+        assert equation
+        assert () not in equation
+        assert len({v > 0 for v in equation.values()}) == 1
+        assert all(any(self._lower(x, row) for row in self.inequalities) for (x,) in equation)
+        for (x,) in equation:
+            self._substitute(x, {})
+            self.unknowns.remove(x)
+
+    def projection(self, step: Any) -> None:
         x = self.unknowns[step.unknown]
         assert not any((x,) in row for row in self.equations)
         assert not any(x in m for m in self.objective)
@@ -78,10 +89,10 @@ class Replay:
         self.inequalities += [plus(one, other) for one in upper for other in lower]
         self.unknowns.remove(x)
 
-    def void(self, step: Any) -> None:
+    def empty_row(self, step: Any) -> None:
         assert self.equations.pop(step.equation) == {}
 
-    def implied(self, step: Any) -> None:
+    def redundant_constraint(self, step: Any) -> None:
         rest = self.inequalities[step.row]
         if step.by is not None:
             assert step.by != step.row
@@ -91,7 +102,7 @@ class Replay:
         assert rest.get((), Fraction(0)) <= 0
         del self.inequalities[step.row]
 
-    def equated(self, step: Any) -> None:
+    def implicit_equality(self, step: Any) -> None:
         row, other = self.inequalities[step.row], self.inequalities[step.other]
         assert number(step.times) > 0
         assert step.row != step.other
@@ -99,15 +110,15 @@ class Replay:
         self.inequalities = [each for r, each in enumerate(self.inequalities) if r not in (step.row, step.other)]
         self.equations.append(row)
 
-    def shifted(self, step: Any) -> None:
+    def variable_shift(self, step: Any) -> None:
         x = self.unknowns[step.unknown]
         self._substitute(x, {(x,): Fraction(1), (): number(step.by)})
 
-    def valued(self, step: Any) -> None:
+    def objective_map(self, step: Any) -> None:
         assert number(step.factor) > 0
         self.objective = plus(times(self.objective, number(step.factor)), {(): number(step.offset)})
 
-    def dualised(self, step: Any) -> None:
+    def lagrangian_dual(self, step: Any) -> None:
         quadratic: Polynomial = {m: v for m, v in self.objective.items() if len(m) == 2}
         assert_semidefinite(quadratic)
         curved = [x for x in self.unknowns if any(x in m for m in quadratic)]
@@ -153,16 +164,16 @@ def assert_replays(reason: Reason, first: Program, second: Program, opposite: bo
         for step in steps:
             replay.take(step)
     assert (one.sign != other.sign) == opposite
-    renamed = reason.renamed
-    assert sorted(renamed.order) == list(range(len(other.unknowns)))
-    one.rename(zip(renamed.order, map(number, renamed.scales), strict=True))
+    renaming = reason.renaming
+    assert sorted(renaming.order) == list(range(len(other.unknowns)))
+    one.rename(zip(renaming.order, map(number, renaming.scales), strict=True))
     other.rename((k, Fraction(1)) for k in range(len(other.unknowns)))
     assert one.objective == other.objective
-    assert sorted(r for r, _ in renamed.rows) == list(range(len(other.inequalities)))
-    for row, (r, factor) in zip(one.inequalities, renamed.rows, strict=True):
+    assert sorted(r for r, _ in renaming.rows) == list(range(len(other.inequalities)))
+    for row, (r, factor) in zip(one.inequalities, renaming.rows, strict=True):
         assert number(factor) > 0
         assert row == times(other.inequalities[r], number(factor))
-    for combinations, these, those in ((renamed.equations, one, other), (renamed.back, other, one)):
+    for combinations, these, those in ((renaming.equations, one, other), (renaming.back, other, one)):
         for combination, equation in zip(combinations, these.equations, strict=True):
             combined: Polynomial = {}
             for v, each in zip(combination, those.equations, strict=True):

@@ -26,7 +26,7 @@ from equimargin.formulations.numeric.arguments import number
 from equimargin.own import Family, Printed, ProgramProblem, Source, optimum, solver
 from equimargin.own.instances import drawn, refutation
 from equimargin.proofs import Agreement, Verdict, examine, judge
-from equimargin.proofs.dualize import same_dual
+from equimargin.proofs.equivalence.duals import dual_reason
 from equimargin.proofs.program.proven_optimum import ProvenOptimum, proven_optimum
 from equimargin.proofs.program.worth import worth
 from equimargin.proofs.referee.examination import bounds_for
@@ -735,7 +735,7 @@ def test_worlds_do_not_mix() -> None:
 
 def test_duals_are_derived_by_machine_as_ever() -> None:
     problem: Any = ocsvm({"X": np.array([[1.0], [2.0]]), "nu": 0.5})
-    assert same_dual("test.ocsvm.primal", "test.ocsvm.dual", problem)
+    assert dual_reason("test.ocsvm.primal", "test.ocsvm.dual", problem) is not None
 
 
 def test_drawn_data_are_the_same_for_a_seed() -> None:

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from equimargin.equivalence.instances import drawn, problems
 from equimargin.formulations import classification, declare, one_norm_classification, one_norm_ranking, ranking_vector_machine
 from equimargin.formulations.documents.general_machine import general
 from equimargin.proofs import Range, optimal_ranges
-from equimargin.proofs.sameness.stated import stated
-from equimargin.sameness.instances import drawn, problems
+from equimargin.proofs.equivalence.stated import stated
 from equimargin.solvers import solve_declaration
 from equimargin.solvers.exact.program.clock import Clock
 from narrow import present

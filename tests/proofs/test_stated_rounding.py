@@ -13,6 +13,7 @@ import pytest
 
 from campaigns.exact.program_kinds import KINDS
 from equimargin.comparison import compare
+from equimargin.equivalence import same
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.documents.coupling import wlw as coupling
 from equimargin.formulations.family import FAMILIES
@@ -24,7 +25,6 @@ from equimargin.own.instances import check_own_formulation, check_own_solver
 from equimargin.proofs import Agreement, Verdict
 from equimargin.proofs.program.completion import completed
 from equimargin.proofs.program.rounding import image_of_move, moved_by_rounding
-from equimargin.sameness import same
 from equimargin.solvers import SOLVERS
 from equimargin.solvers.exact.program import Optimum, program_optimum
 from equimargin.solvers.probability.coupling import wlw

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,8 @@ from equimargin.formulations import (
     regression,
 )
 from equimargin.formulations.family import FAMILIES, program_families
-from equimargin.proofs.dualize import DUAL_OF, canonical, lagrangian_dual, reductions, same_dual
+from equimargin.proofs.equivalence.duals import DUAL_OF, MARGIN, dual_reason, stated_form
+from equimargin.proofs.equivalence.moves import LagrangianDual
 
 POINTS = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
 """Three points of two features."""
@@ -79,15 +79,17 @@ def multipliers(entry: Formulation) -> list[tuple[str, str]]:
 
 def _steps(primal: str) -> Iterator[str]:
     problem = instance(REGISTRY[primal].family)
-    form = canonical(declare(primal, problem))
-    lagrangian = lagrangian_dual(form)
-    yield "The instance has three points of two features, or two pairs of them. cvxpy's form, with the multiplier before every row:"
+    form, reason = stated_form(primal, problem), dual_reason(primal, DUAL_OF[primal], problem)
+    lagrangian = after = LagrangianDual().apply(form)
+    scaled = ", scaled to the margin 1," if primal.endswith(MARGIN) else ","
+    yield f"The instance has three points of two features, or two pairs of them. cvxpy's form{scaled} with the multiplier before every row:"
     yield from ("", *equations(spelled(form, labels=True)), "Its Lagrangian dual, written as a minimisation of minus its objective:", "")
     yield from equations(spelled(lagrangian))
-    for k, (rule, run) in enumerate(groupby(reductions(lagrangian), key=itemgetter(0)), 1):
-        programs = [program for _, program in run]
-        times = f" ({len(programs)} times)" if len(programs) > 1 else ""
-        yield from (f"Step {k}: {rule}{times}", "", *equations(spelled(programs[-1])))
-    agrees = same_dual(primal, DUAL_OF[primal], problem)
-    same = "this is it, number by number, once the equations there are solved in the same way" if agrees else "this is **not** it"
+    for k, (move, run) in enumerate(groupby(() if reason is None else reason.first[1:], key=type), 1):
+        steps = list(run)
+        for step in steps:
+            after = step.apply(after)
+        rule, times = (move.__doc__ or "").partition("\n")[0], f" ({len(steps)} times)" if len(steps) > 1 else ""
+        yield from (f"Step {k}: {rule}{times}", "", *equations(spelled(after)))
+    same = "this is **not** it" if reason is None else "this is it, number by number, once unknowns are renamed"
     yield from (f"The declared dual is {formulation(DUAL_OF[primal])}: {same}.", "")

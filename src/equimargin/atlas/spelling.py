@@ -1,15 +1,17 @@
-"""A program in exact fractions, from `proofs/dualize.py`, spelled as equations in LaTeX: its objective and a line for every constraint."""
+"""A `Form` of `proofs/equivalence` as equations in LaTeX: its objective and a line for every constraint."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from flint import fmpq
 
-from equimargin.proofs.dualize import Program, Rational
+from equimargin.proofs.equivalence.form import Form, Numbers
+from equimargin.proofs.equivalence.moves import multiplier_names
 
 GREEK = frozenset(["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "lambda", "mu", "nu", "xi", "rho", "sigma", "tau"])
 """Names of letters that LaTeX has a command for."""
@@ -17,26 +19,27 @@ ACCENTS = ("hat", "bar", "star")
 """Ends of names that stand above the letter, or beside it."""
 
 
-def spelled(program: Program, labels: bool = False) -> list[str]:
-    """The objective, the constraints and the bounds of a program, each as an equation in LaTeX.
+def spelled(form: Form, labels: bool = False) -> list[str]:
+    """Return the objective, the constraints and the bounds of a program, each as an equation in LaTeX.
 
     Parameters
     ----------
-    program : with the names of its unknowns.  labels : whether each row is preceded by its multiplier's name, as `lagrangian_dual` has it.
+    form : Form
+        The program, with the names of its unknowns.
+    labels : bool, default False
+        True to precede every row, bounds included, by the name of its multiplier.
     """
-    lines = [rf"\min\ {_objective(program)}"]
-    for k, (row, end) in enumerate(zip(program.E, program.e, strict=True)):
-        lines.append(_labelled(f"y_{k + 1}", labels) + f"{_linear(row, program.names)} = {_fraction(end)}")
-    for k, (row, end) in enumerate(zip(program.F, program.f, strict=True)):
-        lines.append(_labelled(f"z_{k + 1}", labels) + rf"{_linear(row, program.names)} \le {_fraction(end)}")
-    for cone in program.cones:
-        body = r",\ ".join(_linear(row, program.names) for row in cone[1:])
-        lines.append(rf"\|({body})\| \le {_linear(cone[0], program.names)}")
-    return lines + list(_bounds(program))
+    equations = [f"{_linear(row, form.names)} = {_fraction(end)}" for row, end in zip(form.E, form.e, strict=True)]
+    inequalities = [rf"{_linear(row, form.names)} \le {_fraction(end)}" for row, end in zip(form.F, form.f, strict=True)]
+    objective = rf"\min\ {_objective(form)}"
+    if labels:
+        named = zip(multiplier_names(form), [*equations, *inequalities], strict=True)
+        return [objective, *(rf"{letter(name)}:\quad {row}" for name, row in named)]
+    return [objective, *equations, *(row for row, lone in zip(inequalities, form.bounds, strict=True) if not lone), *_bounds(form)]
 
 
 def letter(name: str) -> str:
-    """The name of an unknown in LaTeX: `xihat_2` has a hat and the index 2."""
+    """Return the name of an unknown in LaTeX: `xihat_2` has a hat and the index 2."""
     base, _, index = name.partition("_")
     accent = next((end for end in ACCENTS if base.endswith(end) and base != end), "")
     base = base.removesuffix(accent)
@@ -45,38 +48,30 @@ def letter(name: str) -> str:
     return shown + (f"_{{{index}}}" if index else "")
 
 
-def _labelled(name: str, labels: bool) -> str:
-    return rf"{letter(name)}:\quad " if labels else ""
+def _objective(form: Form) -> str:
+    constant = [(form.constant, "")] if form.constant != 0 else []
+    return _sum([*_quadratic(form.H, form.names), *_terms(form.g, form.names), *constant])
 
 
-def _objective(program: Program) -> str:
-    terms = [*_quadratic(program.H, program.names, Fraction(1, 2)), *_terms(program.g, program.names)]
-    if program.norm is not None:
-        terms.append((Fraction(1), rf"\sqrt{{{_sum(_quadratic(program.norm, program.names, Fraction(1)))}}}"))
-    if program.constant:
-        terms.append((program.constant, ""))
-    return _sum(terms)
-
-
-def _quadratic(H: Rational, names: tuple[str, ...], factor: Fraction) -> Iterator[tuple[Fraction, str]]:
-    """The terms of factor x'Hx that are not 0."""
-    for k in np.flatnonzero(H.diagonal()):
-        yield factor * H[k, k], f"{letter(names[k])}^2"
+def _quadratic(H: Numbers, names: tuple[str, ...]) -> Iterator[tuple[Any, str]]:
+    """Yield the terms of 1/2 x'Hx that are not 0."""
+    for k in np.flatnonzero(H.diagonal() != 0):
+        yield H[k, k] / fmpq(2), f"{letter(names[k])}^2"
     for i, j in combinations(range(len(names)), 2):
-        if H[i, j]:
-            yield 2 * factor * H[i, j], rf"{letter(names[i])}\,{letter(names[j])}"
+        if H[i, j] != 0:
+            yield H[i, j], rf"{letter(names[i])}\,{letter(names[j])}"
 
 
-def _terms(row: Rational, names: tuple[str, ...]) -> Iterator[tuple[Fraction, str]]:
-    return ((row[k], letter(names[k])) for k in np.flatnonzero(row))
+def _terms(row: Numbers, names: tuple[str, ...]) -> Iterator[tuple[Any, str]]:
+    return ((row[k], letter(names[k])) for k in np.flatnonzero(row != 0))
 
 
-def _linear(row: Rational, names: tuple[str, ...]) -> str:
+def _linear(row: Numbers, names: tuple[str, ...]) -> str:
     return _sum(_terms(row, names))
 
 
-def _sum(terms: Iterable[tuple[Fraction, str]]) -> str:
-    """A sum of coefficients times what they belong to, 0 where it is empty."""
+def _sum(terms: Iterable[tuple[Any, str]]) -> str:
+    """Return a sum of coefficients times what they belong to, 0 where it is empty."""
     text = ""
     for coefficient, what in terms:
         sign = "-" if coefficient < 0 else "+" if text else ""
@@ -85,18 +80,18 @@ def _sum(terms: Iterable[tuple[Fraction, str]]) -> str:
     return " ".join(text.split()) or "0"
 
 
-def _fraction(value: Fraction) -> str:
-    if value.denominator == 1:
-        return str(value.numerator)
+def _fraction(value: Any) -> str:
+    if value.q == 1:
+        return str(value.p)
     sign = "-" if value < 0 else ""
-    return rf"{sign}\tfrac{{{abs(value.numerator)}}}{{{value.denominator}}}"
+    return rf"{sign}\tfrac{{{abs(value.p)}}}{{{value.q}}}"
 
 
-def _bounds(program: Program) -> Iterator[str]:
-    for name, low, up in zip(program.names, program.lower, program.upper, strict=True):
-        if low is not None and up is not None:
-            yield rf"{_fraction(low)} \le {letter(name)} \le {_fraction(up)}"
-        elif low is not None:
-            yield rf"{letter(name)} \ge {_fraction(low)}"
-        elif up is not None:
-            yield rf"{letter(name)} \le {_fraction(up)}"
+def _bounds(form: Form) -> Iterator[str]:
+    for k, name in enumerate(form.names):
+        ends = {form.F[r, k] > 0: _fraction(form.f[r] / form.F[r, k]) for r in form.bounds_of(k)}
+        below, above = (rf"{ends[False]} \le " if False in ends else ""), (rf" \le {ends[True]}" if True in ends else "")
+        if len(ends) == 1 and below:
+            yield rf"{letter(name)} \ge {ends[False]}"
+        elif ends:
+            yield f"{below}{letter(name)}{above}"

@@ -35,10 +35,10 @@ from equimargin.cli.options import (
 
 if TYPE_CHECKING:
     from equimargin.data import Data
+    from equimargin.equivalence import Same
     from equimargin.proofs.audit import Audit
+    from equimargin.proofs.equivalence import Statement
     from equimargin.proofs.foreign_models import Model
-    from equimargin.proofs.sameness import Statement
-    from equimargin.sameness import Same
 
 UNDECIDED = 4
 """The exit status of a question that stays open, as `compare` has it for a family that is undecided."""
@@ -283,7 +283,7 @@ def same(
         return suggest(_family_named(a), data, plugin, draws, examples or RELATED_EXAMPLES, seed, time_limit)
     with sentences(), _asking():
         check_writable(json)
-        from equimargin.sameness import same as judge
+        from equimargin.equivalence import same as judge
 
         first, second, strategy = _asked(a, b, data, without, distinct)
         found = judge(first, second, strategy, draws=draws, examples=examples or 100, seed=seed, finite=finite, seconds=time_limit)
@@ -325,7 +325,7 @@ def refute(
     """
     with sentences(), _asking():
         check_writable(json)
-        from equimargin.sameness import refute as search
+        from equimargin.equivalence import refute as search
 
         first, second, strategy = _asked(a, b, data, without, distinct)
         _answer(search(first, second, strategy, examples=examples, seed=seed, finite=finite, seconds=time_limit), json)
@@ -349,9 +349,9 @@ def suggest(
     input; 130 interrupted.
     """
     with sentences(), _asking():
-        from equimargin.sameness import suggest as relations
-        from equimargin.sameness.names import strategy
-        from equimargin.sameness.suggestions import OUT_OF_TIME
+        from equimargin.equivalence import suggest as relations
+        from equimargin.equivalence.names import strategy
+        from equimargin.equivalence.suggestions import OUT_OF_TIME
 
         verdicts: list[str] = []
 
@@ -382,7 +382,7 @@ def _asking() -> Iterator[None]:
 
     from hypothesis.configuration import set_hypothesis_home_dir
 
-    from equimargin.proofs.sameness import NoProblem
+    from equimargin.proofs.equivalence import NoProblem
 
     with TemporaryDirectory() as folder:
         set_hypothesis_home_dir(folder)
@@ -396,9 +396,9 @@ def _asking() -> Iterator[None]:
 
 def _asked(a: str, b: str | None, data: str | None, without: str | None, distinct: bool) -> tuple[Statement, Statement, object]:
     """Return two problems and the strategy of their data, by their names."""
-    from equimargin.sameness.instances import instances_of, restricted
-    from equimargin.sameness.names import statement, strategy
-    from equimargin.sameness.verdict import definition
+    from equimargin.equivalence.instances import instances_of, restricted
+    from equimargin.equivalence.names import statement, strategy
+    from equimargin.equivalence.questions import definition
 
     first, second = statement(a), definition(statement(a)) if b is None else statement(b)
     drawn = None if data is None else strategy(data)

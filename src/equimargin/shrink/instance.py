@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from equimargin import formulations
+from equimargin.equivalence.reproduction import Code
 from equimargin.formulations import Kernel, MarginProblem, OneNormProblem
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.kernels.registry import kernel_class
 from equimargin.formulations.problem.arguments import arguments_of
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.program_problem import ProgramProblem
-from equimargin.sameness.reproduction import Code
 
 Change = Callable[[Any], Any]
 """What makes another value of one."""

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from equimargin.equivalence.reproduction import Code
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.proofs import FamilyVerdict
-from equimargin.sameness.reproduction import Code
 from equimargin.shrink.finding import Asked, Finding, findings, narrowed, shows
 from equimargin.shrink.instance import Instance
 from equimargin.shrink.reduction import Reduction, reduced

@@ -160,9 +160,9 @@ def test_an_interrupt_exits_130_with_a_sentence(own: str) -> None:
 
 LOST = """
 import gc, os, signal, sys
-import equimargin.sameness
+import equimargin.equivalence
 from equimargin.cli.app import main
-judge, collected = equimargin.sameness.same, []
+judge, collected = equimargin.equivalence.same, []
 def interrupt(phase, info):
     collected.append(phase)
     if len(collected) == 1:
@@ -170,7 +170,7 @@ def interrupt(phase, info):
 def same(*asked, **options):
     gc.callbacks.append(interrupt)
     return judge(*asked, **options)
-equimargin.sameness.same = same
+equimargin.equivalence.same = same
 sys.argv = ["equimargin", "same", "rank.l1.primal", "rank.l1.dual", "--draws", "200", "--examples", "10000"]
 main()
 """

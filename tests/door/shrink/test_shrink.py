@@ -18,10 +18,10 @@ from typer.testing import CliRunner
 
 from equimargin import compare
 from equimargin.cli.app import app
+from equimargin.equivalence.reproduction import Code
 from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, classification, polynomial, ranking_from_pairs, rbf, regression
 from equimargin.formulations.family import FAMILIES
 from equimargin.own.plugins import LOADED, load
-from equimargin.sameness.reproduction import Code
 from equimargin.shrink import Asked, Finding, Instance, Shrunk, findings, reduced, shrink
 from equimargin.shrink.finding import DISAGREES, RAISES, SLOW
 from equimargin.solvers import SOLVERS

@@ -15,35 +15,35 @@ from typing import Any, Literal
 
 import numpy as np
 
-from equimargin.proofs.sameness.form import Form
-from equimargin.proofs.sameness.moves import (
-    Equated,
+from equimargin.proofs.equivalence.form import Form
+from equimargin.proofs.equivalence.moves import (
+    DominatedColumn,
+    Elimination,
+    EmptyRow,
     ForcingConstraint,
-    Implied,
-    Minimised,
+    ImplicitEquality,
     Move,
-    Projected,
-    Shifted,
-    Solved,
+    PartialMinimization,
+    Projection,
+    RedundantConstraint,
     Twin,
-    Void,
-    Zeroed,
+    VariableShift,
 )
-from equimargin.proofs.sameness.quotients import positive
+from equimargin.proofs.equivalence.quotients import positive
 from equimargin.solvers.exact.program.clock import Clock
 
 Choice = Literal["none", "costless", "costly", "first", "last", "projected"]
 CHOICES: tuple[Choice, ...] = ("none", "costless", "costly", "first", "last", "projected")
-"""For which unknowns with bounds equations are solved: none, those without cost, those with the only cost, the first or the last.
+"""The unknowns with bounds for which equations are solved: none, those without cost, those with the only cost, the first or the last.
 
 By "projected" none is, and unknowns without cost are projected out of the inequalities.
 """
 Rule = Callable[[Form], Iterator[Move]]
-"""What proposes steps that can be applied, the best one first."""
+"""A function that proposes steps that can be applied, the best one first."""
 
 
 def normal(form: Form, choice: Choice, clock: Clock, twin: Twin | None = None) -> tuple[Form, tuple[Move, ...]]:
-    """The normal form, and the steps that lead to it.
+    """Return the normal form, and the steps that lead to it.
 
     Parameters
     ----------
@@ -68,13 +68,13 @@ def normal(form: Form, choice: Choice, clock: Clock, twin: Twin | None = None) -
 
 
 def _free_solved(form: Form) -> Iterator[Move]:
-    """An unknown without bounds is eliminated; an equation with a slack of its own comes last, as it becomes an inequality in the end."""
+    """Propose to eliminate an unknown without bounds, last by an equation with a slack of its own, which becomes an inequality."""
     used = form.E != 0
     slack = used[:, form.bounded & (used.sum(axis=0) == 1)].any(axis=1)
     for r in np.argsort(slack, kind="stable"):
         free = np.flatnonzero(used[r] & ~form.bounded)
         if len(free):
-            yield Solved(int(r), int(min(free, key=lambda k: (abs(form.E[r, k]) != 1, k))))
+            yield Elimination(int(r), int(min(free, key=lambda k: (abs(form.E[r, k]) != 1, k))))
 
 
 def _bounded_solved(choice: Choice) -> Rule:
@@ -91,32 +91,32 @@ def _bounded_solved(choice: Choice) -> Rule:
                 "projected": [],
             }[choice]
             if found:
-                yield Solved(r, found[0])
+                yield Elimination(r, found[0])
 
     return solved
 
 
 def _slack_solved(form: Form) -> Iterator[Move]:
-    """An equation is solved for an unknown that has a bound, costs nothing and is in no other row."""
+    """Propose to solve an equation for an unknown that has a bound, costs nothing and is in no other row."""
     for k in np.flatnonzero(form.bounded & ((form.E != 0).sum(axis=0) == 1)).tolist():
         if form.in_rows(k) == 2 and not form.in_objective(k):
-            yield Solved(int(np.flatnonzero(form.E[:, k] != 0)[0]), k)
+            yield Elimination(int(np.flatnonzero(form.E[:, k] != 0)[0]), k)
 
 
 def _void(form: Form) -> Iterator[Move]:
     for r in range(len(form.e)):
         if form.e[r] == 0 and not (form.E[r] != 0).any():
-            yield Void(r)
+            yield EmptyRow(r)
 
 
 def _said_once(form: Form) -> Iterator[Move]:
-    """Of rows that say the same the tightest is kept; a row without unknowns that holds says nothing."""
+    """Propose to keep the tightest of parallel rows, and to drop a row without unknowns that holds."""
     tightest: dict[tuple[Any, ...], tuple[int, Any]] = {}
     for r, (row, end) in enumerate(zip(form.F, form.f, strict=True)):
         used = np.flatnonzero(row != 0)
         if len(used) == 0:
             if end >= 0:
-                yield Implied(r)
+                yield RedundantConstraint(r)
             continue
         size = abs(row[used[0]])
         direction = tuple(row / size)
@@ -125,13 +125,13 @@ def _said_once(form: Form) -> Iterator[Move]:
             continue
         other, unit = tightest[direction]
         if end / size >= form.f[other] / unit:
-            yield Implied(r, other, size / unit)
+            yield RedundantConstraint(r, other, size / unit)
         else:
-            yield Implied(other, r, unit / size)
+            yield RedundantConstraint(other, r, unit / size)
 
 
 def _opposite(form: Form) -> Iterator[Move]:
-    """What is at most and at least the same number is equal to it."""
+    """Propose to make an equation of two opposite inequalities."""
     seen: dict[tuple[Any, ...], tuple[int, Any]] = {}
     for r, (row, end) in enumerate(zip(form.F, form.f, strict=True)):
         used = np.flatnonzero(row != 0)
@@ -141,16 +141,16 @@ def _opposite(form: Form) -> Iterator[Move]:
         seen[(*(row / size), end / size)] = (r, size)
         other, unit = seen.get((*(row / -size), end / -size), (r, size))
         if other != r:
-            yield Equated(r, other, unit / size)
+            yield ImplicitEquality(r, other, unit / size)
 
 
 def _at_zero(form: Form) -> Iterator[Move]:
-    """A lower bound is moved to 0, or an upper one where there is no lower one."""
+    """Propose to move a lower bound to 0, or an upper one where there is no lower one."""
     for k in np.flatnonzero(form.bounded).tolist():
         ends = {form.F[r, k] > 0: form.f[r] / form.F[r, k] for r in form.bounds_of(k)}
         end = ends.get(False, ends.get(True))
         if end != 0:
-            yield Shifted(k, end)
+            yield VariableShift(k, end)
 
 
 def _forcing(form: Form) -> Iterator[Move]:
@@ -161,13 +161,13 @@ def _forcing(form: Form) -> Iterator[Move]:
 def _zeroed(form: Form) -> Iterator[Move]:
     for k in np.flatnonzero(form.bounded).tolist():
         if form.in_rows(k) == 1:
-            yield from _if_it_applies(Zeroed(k), form)
+            yield from _if_it_applies(DominatedColumn(k), form)
 
 
 def _minimised(form: Form) -> Iterator[Move]:
     for k in np.flatnonzero(~form.bounded).tolist():
         if form.in_rows(k) == 0:
-            yield from _if_it_applies(Minimised(k), form)
+            yield from _if_it_applies(PartialMinimization(k), form)
 
 
 def _projected(form: Form) -> Iterator[Move]:
@@ -176,7 +176,7 @@ def _projected(form: Form) -> Iterator[Move]:
         ends = form.F[:, k][form.F[:, k] != 0]
         above = sum(bool(positive(end)) for end in ends)
         if above * (len(ends) - above) <= len(ends):
-            yield from _if_it_applies(Projected(k), form)
+            yield from _if_it_applies(Projection(k), form)
 
 
 def _if_it_applies(step: Move, form: Form) -> Iterator[Move]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations import REGISTRY
-from equimargin.proofs.sameness import Statement, name_of
+from equimargin.proofs.equivalence import Statement, name_of
 
 
 class Code:
@@ -21,7 +21,7 @@ class Code:
         self.imports: dict[str, set[str]] = {}
 
     def of(self, value: Any) -> str:
-        """An expression that is the value.
+        """Return an expression that is the value.
 
         Raises
         ------
@@ -48,12 +48,12 @@ class Code:
         return self._call(type(value), _arguments(value))
 
     def name(self, module: str, name: str) -> str:
-        """The name, which is imported from the module."""
+        """Return the name, which is imported from the module."""
         self.imports.setdefault(module, set()).add(name)
         return name
 
     def lines(self) -> Iterator[str]:
-        """The lines that import what the expressions need."""
+        """Return the lines that import what the expressions need."""
         for module, names in sorted(self.imports.items()):
             yield f"from {module} import {', '.join(sorted(names))}"
 
@@ -73,7 +73,7 @@ class Code:
 
 
 def reproduction(a: Statement, b: Statement, data: Any, reading: str) -> str:
-    """A few lines of Python that print both exact optima at an instance; a comment where the data have no expression.
+    """Return a few lines of Python that print both exact optima at an instance; a comment where the data have no expression.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def reproduction(a: Statement, b: Statement, data: Any, reading: str) -> str:
     except ValueError as reason:
         return f"# {reason}: draw the data with the strategy and the seed"
     statements = [repr(each) if isinstance(each, str) else code.name(_module(each), name_of(each)) for each in (a, b)]
-    called = code.name("equimargin.sameness", "exact_value")
+    called = code.name("equimargin.equivalence", "exact_value")
     own = {REGISTRY[id].module for id in (a, b) if isinstance(id, str) and id in REGISTRY}
     registered = [f"import {module}" for module in sorted(own) if not module.startswith("equimargin.")]
     calls = [f"print({called}({statement}, data, {reading!r}))" for statement in statements]
@@ -97,7 +97,7 @@ def _module(statement: Any) -> str:
 
 
 def _arguments(value: Any) -> list[tuple[str, Any]]:
-    """With what an object was made, where its class keeps every argument under its own name, but for what is so by default.
+    """Return the arguments of an object whose class keeps each under its own name, without those that have their default.
 
     Raises
     ------
@@ -114,5 +114,5 @@ def _arguments(value: Any) -> list[tuple[str, Any]]:
 
 
 def _default(parameter: Parameter, value: Any) -> bool:
-    """Whether an argument is what it is by default, so that it need not be given."""
+    """Return True if an argument is what it is by default, so that it need not be given."""
     return value is parameter.default or bool(np.ndim(value) == 0 and value == parameter.default)

@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from equimargin.proofs.sameness.form import Form, semidefinite_for_all, zeros
-from equimargin.proofs.sameness.quotients import divisor, nonnegative, positive
+from equimargin.proofs.equivalence.form import Form, semidefinite_for_all, zeros
+from equimargin.proofs.equivalence.quotients import divisor, nonnegative, positive
 
 
 @dataclass(frozen=True)
-class Solved:
-    """An equation is solved for an unknown, and both vanish; bounds of the unknown become rows."""
+class Elimination:
+    """Solve an equation for an unknown, and drop both; bounds of the unknown become rows."""
 
     equation: int
     unknown: int
 
     def apply(self, form: Form) -> Form:
-        """The form without this equation and this unknown."""
+        """Return the form without this equation and this unknown."""
         row = form.E[self.equation]
         pivot = divisor(row[self.unknown])
         _require(pivot != 0, f"unknown {self.unknown} is not in equation {self.equation}")
@@ -37,13 +37,13 @@ class Solved:
 
 
 @dataclass(frozen=True)
-class Minimised:
-    """An unknown in no row is minimised out: with curvature by its own optimality condition, without any cost by leaving it out."""
+class PartialMinimization:
+    """Minimise over an unknown that is in no row: by its optimality condition, or, where it has no cost, by leaving it out."""
 
     unknown: int
 
     def apply(self, form: Form) -> Form:
-        """The minimum over this unknown."""
+        """Return the minimum over this unknown."""
         k = self.unknown
         _require(form.in_rows(k) == 0, f"unknown {k} is in a row")
         curvature = divisor(form.H[k, k])
@@ -57,13 +57,16 @@ class Minimised:
 
 
 @dataclass(frozen=True)
-class Zeroed:
-    """An unknown that is at least 0 and in no other row is 0, as the objective never decreases in it."""
+class DominatedColumn:
+    """Fix at 0 an unknown that is at least 0 and in no other row, if the objective never decreases in it.
+
+    Source: E. D. Andersen, K. D. Andersen, Presolving in linear programming (1995): dominated columns.
+    """
 
     unknown: int
 
     def apply(self, form: Form) -> Form:
-        """The form with the unknown at 0."""
+        """Return the form with the unknown at 0."""
         k = self.unknown
         rows = form.bounds_of(k)
         _require(form.in_rows(k) == len(rows) == 1 and _at_least_zero(form, k), f"unknown {k} has another row than x >= 0")
@@ -76,7 +79,7 @@ class Zeroed:
 
 @dataclass(frozen=True)
 class ForcingConstraint:
-    """An equation a'x = 0 with a > 0 or a < 0 over unknowns x >= 0 holds at x = 0 alone: they vanish, and so does the equation.
+    """Drop an equation a'x = 0 with a > 0 or a < 0 over unknowns x >= 0, and these unknowns, which are 0.
 
     Source: E. D. Andersen, K. D. Andersen, Presolving in linear programming (1995), section 3.2.
     """
@@ -97,8 +100,8 @@ class ForcingConstraint:
 
 
 @dataclass(frozen=True)
-class Projected:
-    """An unknown without cost, in inequalities alone, is projected out: each of its lower ends is at most each of its upper ends.
+class Projection:
+    """Project out an unknown without cost, in inequalities alone: each of its lower ends is at most each of its upper ends.
 
     Source: A. Schrijver, Theory of Linear and Integer Programming (1986), section 12.2 (Fourier-Motzkin elimination).
     """
@@ -121,28 +124,28 @@ class Projected:
 
 
 @dataclass(frozen=True)
-class Void:
-    """The equation 0 = 0 is dropped."""
+class EmptyRow:
+    """Drop the equation 0 = 0."""
 
     equation: int
 
     def apply(self, form: Form) -> Form:
-        """The form without the equation."""
+        """Return the form without the equation."""
         empty = not (form.E[self.equation] != 0).any() and form.e[self.equation] == 0
         _require(empty, f"equation {self.equation} says something")
         return form.without_equation(self.equation)
 
 
 @dataclass(frozen=True)
-class Implied:
-    """An inequality is dropped that has no unknown, or that is `times` another one, no tighter."""
+class RedundantConstraint:
+    """Drop an inequality that has no unknown, or that is a positive multiple of another one, no tighter."""
 
     row: int
     by: int | None = None
     times: Any = None
 
     def apply(self, form: Form) -> Form:
-        """The form without the inequality."""
+        """Return the form without the inequality."""
         left, end = form.F[self.row], form.f[self.row]
         if self.by is not None:
             _require(self.by != self.row and positive(self.times), "an inequality is implied by a positive multiple of another one")
@@ -152,15 +155,15 @@ class Implied:
 
 
 @dataclass(frozen=True)
-class Equated:
-    """Two opposite inequalities with one end, F x <= f and -times F x <= -times f, become an equation."""
+class ImplicitEquality:
+    """Make an equation of two opposite inequalities with one end, F x <= f and -times F x <= -times f."""
 
     row: int
     other: int
     times: Any
 
     def apply(self, form: Form) -> Form:
-        """The form with the equation in place of both."""
+        """Return the form with the equation in place of both."""
         opposite = not (form.F[self.other] + form.F[self.row] * self.times != 0).any()
         one_end = form.f[self.other] + form.f[self.row] * self.times == 0
         _require(positive(self.times) and opposite and one_end, "the inequalities are not opposite")
@@ -169,33 +172,33 @@ class Equated:
 
 
 @dataclass(frozen=True)
-class Shifted:
-    """x_k = z_k + by."""
+class VariableShift:
+    """Shift an unknown: x_k = z_k + by."""
 
     unknown: int
     by: Any
 
     def apply(self, form: Form) -> Form:
-        """The form in z."""
+        """Return the form in z."""
         return form.shifted(self.unknown, self.by)
 
 
 @dataclass(frozen=True)
-class Valued:
-    """The objective is multiplied by a positive factor, and an offset is added: the value map of the problem."""
+class ObjectiveMap:
+    """Multiply the objective by a positive factor, and add an offset: the value map of the problem."""
 
     factor: Any
     offset: Any
 
     def apply(self, form: Form) -> Form:
-        """The form with the other objective."""
+        """Return the form with the other objective."""
         _require(positive(self.factor), "the factor of an objective is positive")
         return replace(form, H=form.H * self.factor, g=form.g * self.factor, constant=form.constant * self.factor + self.offset)
 
 
 @dataclass(frozen=True)
-class Dualised:
-    """The Lagrangian dual, as a minimisation: its optimum is minus that of the form, where H is semidefinite and either is feasible.
+class LagrangianDual:
+    """Take the Lagrangian dual, as a minimisation: its optimum is minus that of the form, where H is semidefinite and either is feasible.
 
     min  1/2 x'Hx + e'y + f'z - constant   s.t.   H x + E'y + F'z = -g,   z >= 0,   over those x that H has, y and z.
 
@@ -203,7 +206,7 @@ class Dualised:
     """
 
     def apply(self, form: Form) -> Form:
-        """The dual form."""
+        """Return the dual form."""
         curved = np.flatnonzero((form.H != 0).any(axis=0))
         x, y, z = len(curved), len(form.e), len(form.f)
         H, F = zeros(x + y + z, x + y + z), zeros(z, x + y + z)
@@ -211,15 +214,33 @@ class Dualised:
         _require(semidefinite_for_all(form.H), "the quadratic term is not proven to be semidefinite for all values of the parameters")
         F[np.arange(z), x + y + np.arange(z)] = fmpq(-1)
         E = np.hstack([form.H[:, curved], form.E.T, form.F.T])
-        return Form(H, np.concatenate([zeros(x), form.e, form.f]), -form.constant, E, -form.g, F, zeros(z))
+        names = (*(form.names[k] for k in curved), *multiplier_names(form)) if form.names else ()
+        return Form(H, np.concatenate([zeros(x), form.e, form.f]), -form.constant, E, -form.g, F, zeros(z), names)
 
 
-Move = Solved | Minimised | Zeroed | ForcingConstraint | Projected | Void | Implied | Equated | Shifted | Valued | Dualised
-"""What a reason consists of, before the two forms are compared."""
+Move = (
+    Elimination
+    | PartialMinimization
+    | DominatedColumn
+    | ForcingConstraint
+    | Projection
+    | EmptyRow
+    | RedundantConstraint
+    | ImplicitEquality
+    | VariableShift
+    | ObjectiveMap
+    | LagrangianDual
+)
+"""A step of a reason, before the two forms are compared."""
+
+
+def multiplier_names(form: Form) -> tuple[str, ...]:
+    """Return the names of the multipliers: y_1, y_2, ... of the equations, then z_1, z_2, ... of the inequalities."""
+    return (*(f"y_{k + 1}" for k in range(len(form.e))), *(f"z_{k + 1}" for k in range(len(form.f))))
 
 
 def mapped(step: Move, number: Callable[[Any], Any]) -> Move:
-    """A step with other numbers."""
+    """Return a step with other numbers."""
     named = ((each.name, getattr(step, each.name)) for each in fields(step))
     return replace(step, **{name: number(v) for name, v in named if v is not None and not isinstance(v, int)})
 
@@ -235,7 +256,7 @@ class Twin:
     number: Callable[[Any], Any]
 
     def after(self, step: Move) -> Twin | None:
-        """The twin after a step; None where it cannot take it."""
+        """Return the twin after a step; None where it cannot take it."""
         try:
             return replace(self, form=mapped(step, self.number).apply(self.form))
         except ValueError:
@@ -243,8 +264,8 @@ class Twin:
 
 
 @dataclass(frozen=True)
-class Renamed:
-    """Two forms are one, number by number, with x_j = scales_j z_k, k = order_j.
+class Renaming:
+    """A proof that two forms are one, number by number, with x_j = scales_j z_k, k = order_j.
 
     rows : for every inequality of the first, the one of the second that it is, and by which positive factor.
     equations, back : matrices M with which the equations of the first are M times those of the second, and the other way round.
@@ -257,18 +278,18 @@ class Renamed:
     back: tuple[tuple[Any, ...], ...]
 
     def holds(self, first: Form, second: Form) -> bool:
-        """Whether all numbers agree."""
+        """Return True if all numbers agree."""
         if first.shape != second.shape or sorted(self.order) != list(range(first.n)) or any(divisor(s) == 0 for s in self.scales):
             return False
         one = first.renamed(self.order, self.scales)
         objective = _equal(one.H, second.H) and _equal(one.g, second.g) and one.constant == second.constant
         return bool(objective) and self._same_inequalities(one, second) and self._same_equations(one, second)
 
-    def mapped(self, number: Callable[[Any], Any]) -> Renamed:
-        """It with other numbers."""
+    def mapped(self, number: Callable[[Any], Any]) -> Renaming:
+        """Return the renaming with other numbers."""
         scales, rows = tuple(map(number, self.scales)), tuple((r, number(factor)) for r, factor in self.rows)
         equations, back = (tuple(tuple(map(number, row)) for row in M) for M in (self.equations, self.back))
-        return Renamed(self.order, scales, rows, equations, back)
+        return Renaming(self.order, scales, rows, equations, back)
 
     def _same_inequalities(self, one: Form, second: Form) -> bool:
         if sorted(r for r, _ in self.rows) != list(range(len(second.f))) or not all(positive(factor) for _, factor in self.rows):
@@ -288,7 +309,7 @@ class Renamed:
 
 
 def _at_least_zero(form: Form, k: int) -> bool:
-    """Whether an inequality says that unknown k is at least 0, or more."""
+    """Return True if an inequality says that unknown k is at least 0, or more."""
     return any(positive(-form.F[r, k]) and nonnegative(-form.f[r]) for r in form.bounds_of(k))
 
 

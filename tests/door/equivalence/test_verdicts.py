@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from equimargin.equivalence import exact_value, refute, same, suggest
+from equimargin.equivalence.instances import drawn, instances_of, restricted
 from equimargin.formulations import REGISTRY, ranking
 from equimargin.formulations.family import FAMILIES
 from equimargin.own import Family
 from equimargin.proofs.checker import check
-from equimargin.proofs.sameness import stated
-from equimargin.proofs.sameness.comparison import apart
-from equimargin.sameness import exact_value, refute, same, suggest
-from equimargin.sameness.instances import drawn, instances_of, restricted
+from equimargin.proofs.equivalence import stated
+from equimargin.proofs.equivalence.comparison import apart
 from equimargin.solvers.exact.program.clock import Clock
 from narrow import present
 from oracles.reasons import assert_replays
@@ -404,7 +404,7 @@ def test_suggestions_are_entries_of_the_table_of_links() -> None:
 
 
 def test_data_without_an_expression_are_said_to_have_none() -> None:
-    from equimargin.sameness.reproduction import reproduction
+    from equimargin.equivalence.reproduction import reproduction
 
     assert "no expression is known for tuple_iterator" in reproduction(soft, soft_dual, iter(()), "exact")
     code = reproduction(soft, soft_dual, {"X": np.zeros((0, 2)), "n": (1,), "t": [None, inf, Fraction(1, 3)]}, "exact")

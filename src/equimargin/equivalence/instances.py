@@ -23,7 +23,7 @@ from equimargin.formulations.numeric.arguments import choice, did_you_mean
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Tube
 from equimargin.formulations.user_functions import kept_from_quitting
-from equimargin.proofs.sameness import Statement, name_of
+from equimargin.proofs.equivalence import Statement, name_of
 from equimargin.testing import margin_problems, sample_problem
 
 MAX_POINTS = 3
@@ -35,7 +35,7 @@ QUARTERS = 4
 
 
 def instances_of(a: Statement, b: Statement | None) -> Any:
-    """The strategy of the instances that two problems of the registry take.
+    """Return the strategy of the instances that two problems of the registry take.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def instances_of(a: Statement, b: Statement | None) -> Any:
 
 
 def problems(family: str, kernel: Kernel | None = None) -> Any:
-    """Small problems of a family with integer features, and costs and weights whose square roots are exact.
+    """Return small problems of a family with integer features, and costs and weights whose square roots are exact.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _has_distinct_points(instance: Any) -> bool:
 
 
 def drawn(data: Any, examples: int, seed: int) -> list[Any]:
-    """Instances of a strategy, each once, those with the most numbers first.
+    """Return instances of a strategy, each once, those with the most numbers first.
 
     Parameters
     ----------
@@ -139,13 +139,13 @@ def drawn(data: Any, examples: int, seed: int) -> list[Any]:
     try:
         with kept_from_quitting():
             collect()
-    except Exception as failure:  # whatever somebody else's strategy raises
+    except Exception as failure:  # a user-defined strategy may raise any exception
         raise ValueError(f"the strategy draws no data: {type(failure).__name__}: {failure}") from failure
     return sorted(found.values(), key=lambda instance: -size(instance))
 
 
 def key(instance: Any) -> bytes | int:
-    """What tells instances apart: their bytes, or the object itself where it has none."""
+    """Return what tells instances apart: their bytes, or the object itself where it has none."""
     import pickle
 
     try:
@@ -155,7 +155,7 @@ def key(instance: Any) -> bytes | int:
 
 
 def size(instance: Any) -> int:
-    """How many numbers an instance has, those that are 0 counted once."""
+    """Return the number of numbers in an instance, counting those that are not 0 twice."""
     if isinstance(instance, np.ndarray):
         return int(instance.size + np.count_nonzero(instance))
     if isinstance(instance, dict):
@@ -164,7 +164,7 @@ def size(instance: Any) -> int:
 
 
 def _parts(instance: Any) -> Iterator[Any]:
-    """What an instance consists of."""
+    """Yield the parts of an instance."""
     if isinstance(instance, list | tuple):
         yield from instance
     elif hasattr(instance, "__dataclass_fields__"):
@@ -189,14 +189,14 @@ def _has_data_of(other: str, family: str) -> bool:
 
 
 def _refuses_linear(id: str) -> bool:
-    """Whether a formulation is stated for other kernels than linear ones alone, as that of a kernel of differences is."""
+    """Return True if a formulation is stated for other kernels than linear ones alone, as that of a kernel of differences is."""
     entry = REGISTRY[id]
     instance = drawn(problems(entry.family), TRIED, 0)[0]
     return entry.refusal(instance) is not None and entry.refusal(replace(instance, kernel=polynomial())) is None
 
 
 def _plain(problem: Problem, kernel: Kernel) -> Problem:
-    """The problem in round numbers: a power of four has an exact root, and differences of integers are exact."""
+    """Return the problem in round numbers: a power of four has an exact root, and differences of integers are exact."""
     C = problem.C if np.isinf(problem.C) else float(4.0 ** np.round(np.log(problem.C) / np.log(4)))
     made = replace(problem, X=np.round(np.asarray(problem.X)) + 0.0, kernel=kernel, C=C)
     if not isinstance(made, MarginProblem):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,21 +12,21 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from equimargin.formulations.programs import program_from_arrays
-from equimargin.proofs.sameness.form import Form, form_of, fraction
-from equimargin.proofs.sameness.moves import (
-    Dualised,
-    Equated,
+from equimargin.proofs.equivalence.form import Form, form_of, fraction
+from equimargin.proofs.equivalence.moves import (
+    DominatedColumn,
+    Elimination,
+    EmptyRow,
     ForcingConstraint,
-    Implied,
-    Minimised,
+    ImplicitEquality,
+    LagrangianDual,
     Move,
-    Projected,
-    Renamed,
-    Shifted,
-    Solved,
-    Valued,
-    Void,
-    Zeroed,
+    ObjectiveMap,
+    PartialMinimization,
+    Projection,
+    RedundantConstraint,
+    Renaming,
+    VariableShift,
 )
 from equimargin.solvers.exact.program.optimum import Optimum, program_optimum
 
@@ -43,20 +44,20 @@ HALF, TWO = fmpq(1, 2), fmpq(2)
 @pytest.mark.parametrize(
     ("step", "why"),
     [
-        (Solved(0, 1), "unknown 1 is not in equation 0"),
-        (Minimised(2), "unknown 2 is in a row"),
-        (Zeroed(1), "unknown 1 has another row than x >= 0"),
+        (Elimination(0, 1), "unknown 1 is not in equation 0"),
+        (PartialMinimization(2), "unknown 2 is in a row"),
+        (DominatedColumn(1), "unknown 1 has another row than x >= 0"),
         (ForcingConstraint(0), "equation 0 forces no unknown to 0"),
-        (Projected(0), "unknown 0 is in an equation"),
-        (Projected(1), "the objective depends on unknown 1"),
-        (Void(0), "equation 0 says something"),
-        (Implied(2), "inequality 2 is not implied"),
-        (Implied(2, 3, HALF), "inequality 2 is not implied"),
-        (Implied(3, 2, -TWO), "a positive multiple of another one"),
-        (Implied(2, 2, fmpq(1)), "a positive multiple of another one"),
-        (Equated(2, 3, TWO), "the inequalities are not opposite"),
-        (Equated(3, 4, HALF), "the inequalities are not opposite"),
-        (Valued(fmpq(-1), fmpq(0)), "the factor of an objective is positive"),
+        (Projection(0), "unknown 0 is in an equation"),
+        (Projection(1), "the objective depends on unknown 1"),
+        (EmptyRow(0), "equation 0 says something"),
+        (RedundantConstraint(2), "inequality 2 is not implied"),
+        (RedundantConstraint(2, 3, HALF), "inequality 2 is not implied"),
+        (RedundantConstraint(3, 2, -TWO), "a positive multiple of another one"),
+        (RedundantConstraint(2, 2, fmpq(1)), "a positive multiple of another one"),
+        (ImplicitEquality(2, 3, TWO), "the inequalities are not opposite"),
+        (ImplicitEquality(3, 4, HALF), "the inequalities are not opposite"),
+        (ObjectiveMap(fmpq(-1), fmpq(0)), "the factor of an objective is positive"),
     ],
 )
 def test_a_step_that_would_change_the_optimum_is_refused(step: Move, why: str) -> None:
@@ -65,7 +66,15 @@ def test_a_step_that_would_change_the_optimum_is_refused(step: Move, why: str) -
 
 
 @pytest.mark.parametrize(
-    "step", [Solved(0, 2), Implied(3, 2, TWO), Equated(2, 4, fmpq(1)), Shifted(0, TWO), Valued(TWO, fmpq(1)), Dualised()]
+    "step",
+    [
+        Elimination(0, 2),
+        RedundantConstraint(3, 2, TWO),
+        ImplicitEquality(2, 4, fmpq(1)),
+        VariableShift(0, TWO),
+        ObjectiveMap(TWO, fmpq(1)),
+        LagrangianDual(),
+    ],
 )
 def test_a_step_that_keeps_it_is_carried_out(step: Move) -> None:
     assert step.apply(form()) is not None
@@ -74,16 +83,16 @@ def test_a_step_that_keeps_it_is_carried_out(step: Move) -> None:
 def test_an_unknown_whose_objective_may_decrease_is_neither_fixed_nor_left_out() -> None:
     falling = form_of(program_from_arrays(None, [-1], None, [], [[-1]], [0]))
     with pytest.raises(ValueError, match="the objective may decrease"):
-        Zeroed(0).apply(falling)
+        DominatedColumn(0).apply(falling)
     coupled = form_of(program_from_arrays([[1, -1], [-1, 1]], [1, 0], None, [], [[-1, 0], [0, -1]], [0, 0]))
     with pytest.raises(ValueError, match="the objective may decrease"):
-        Zeroed(0).apply(coupled)
+        DominatedColumn(0).apply(coupled)
     free = form_of(program_from_arrays(None, [1], None, [], None, []))
     with pytest.raises(ValueError, match="no least value"):
-        Minimised(0).apply(free)
+        PartialMinimization(0).apply(free)
     concave = form_of(program_from_arrays([[-1]], [0], None, [], None, []))
     with pytest.raises(ValueError, match="not convex"):
-        Minimised(0).apply(concave)
+        PartialMinimization(0).apply(concave)
 
 
 @given(
@@ -120,7 +129,7 @@ def test_a_forcing_constraint_is_used_only_where_it_keeps_the_optimum(
 def test_a_projection_has_the_optimum_of_its_program(rows: list[tuple[int, int, int]], ends: list[int]) -> None:
     """The last unknown has no cost: without it and with it the exact optimum is one, and no point is feasible in one alone."""
     given = program_from_arrays([[1, 0, 0], [0, 2, 0], [0, 0, 0]], [1, -1, 0], None, [], rows, ends[: len(rows)])
-    made = Projected(2).apply(form_of(given))
+    made = Projection(2).apply(form_of(given))
     assert made.n == 2
     assert optimal_value(program_optimum(program_of(made))) == optimal_value(program_optimum(given))
 
@@ -142,7 +151,7 @@ def test_a_renaming_holds_only_if_every_number_agrees(wrong: str) -> None:
     one = fmpq(1)
     rows = tuple((r, one) for r in range(5))
     right: dict[str, Any] = {"order": (0, 1, 2), "scales": (one,) * 3, "rows": rows, "equations": ((one,),), "back": ((one,),)}
-    assert Renamed(**right).holds(form(), form())
+    assert Renaming(**right).holds(form(), form())
     changes: dict[str, dict[str, Any]] = {
         "order": {"order": (1, 0, 2)},
         "scale": {"scales": (one, one, TWO)},
@@ -150,21 +159,32 @@ def test_a_renaming_holds_only_if_every_number_agrees(wrong: str) -> None:
         "factor": {"rows": (*((r, one) for r in range(4)), (4, TWO))},
         "equation": {"equations": ((TWO,),)},
     }
-    assert not Renamed(**{**right, **changes[wrong]}).holds(form(), form())
+    assert not Renaming(**{**right, **changes[wrong]}).holds(form(), form())
+
+
+@pytest.mark.parametrize("part", ["H", "g", "E", "e", "F", "f"])
+def test_a_renaming_compares_every_part_of_a_form(part: str) -> None:
+    one = fmpq(1)
+    same = Renaming((0, 1, 2), (one,) * 3, tuple((r, one) for r in range(5)), ((one,),), ((one,),))
+    for k in range(getattr(form(), part).size):
+        changed = getattr(form(), part).copy()
+        changed.ravel()[k] += HALF
+        assert not same.holds(form(), replace(form(), **{part: changed}))
+        assert not same.holds(replace(form(), **{part: changed}), form())
 
 
 def test_opposite_inequalities_and_other_constants_are_told_apart() -> None:
     one = fmpq(1)
     up, down = (form_of(program_from_arrays(None, [0], None, [], [[way]], [way])) for way in (1, -1))
-    assert Renamed((0,), (one,), ((0, one),), (), ()).holds(up, up)
-    assert not Renamed((0,), (one,), ((0, -one),), (), ()).holds(up, down)
-    more = Valued(one, one).apply(up)
-    assert not Renamed((0,), (one,), ((0, one),), (), ()).holds(up, more)
+    assert Renaming((0,), (one,), ((0, one),), (), ()).holds(up, up)
+    assert not Renaming((0,), (one,), ((0, -one),), (), ()).holds(up, down)
+    more = ObjectiveMap(one, one).apply(up)
+    assert not Renaming((0,), (one,), ((0, one),), (), ()).holds(up, more)
 
 
 def test_an_equation_solved_for_an_unknown_leaves_its_constant_in_the_others() -> None:
     """x + w = 1 in x + 2 w + z = 5, 3 w <= 7 and w^2 / 2 leaves -x + z = 3, -3 x <= 4 and (1 - x)^2 / 2."""
     P = [[0, 0, 0], [0, 0, 0], [0, 0, 1]]
-    left = Solved(0, 2).apply(form_of(program_from_arrays(P, [0, 0, 0], [[1, 0, 1], [1, 1, 2]], [1, 5], [[0, 0, 3]], [7])))
+    left = Elimination(0, 2).apply(form_of(program_from_arrays(P, [0, 0, 0], [[1, 0, 1], [1, 1, 2]], [1, 5], [[0, 0, 3]], [7])))
     assert (left.E.tolist(), left.e.tolist(), left.F.tolist(), left.f.tolist()) == ([[-1, 1]], [3], [[-3, 0]], [4])
     assert (left.H.tolist(), left.g.tolist(), left.constant) == ([[1, 0], [0, 0]], [-1, 0], HALF)

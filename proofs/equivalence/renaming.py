@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from equimargin.proofs.sameness.form import Form, zeros
-from equimargin.proofs.sameness.moves import Renamed
+from equimargin.proofs.equivalence.form import Form, zeros
+from equimargin.proofs.equivalence.moves import Renaming
 from equimargin.solvers.exact.program.clock import Clock
 
 NODES = 300
-"""Partial renamings that are looked at before a search gives up: most renamings are found with as many as there are unknowns."""
+"""Partial renamings that a search tries at most: most renamings are found with as many as there are unknowns."""
 ROUNDS = 8
 """Refinements of the colours at most: they are mostly stable after three."""
 END = -1
@@ -35,7 +35,7 @@ Row = tuple[tuple[tuple[int, Any], ...], Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Coloured:
+class ColourRefinement:
     """A form with what its renamings cannot change."""
 
     form: Form
@@ -113,7 +113,7 @@ class Coloured:
         return (*ways, cost, _sign(g) * (1 if low is not None else -1 if high is not None else _sign(g)), in_equations)
 
     def _pairs(self, k: int) -> dict[int, Any]:
-        """What the quadratic term says of unknown k and each other one."""
+        """Return the scale-free numbers of the quadratic term at unknown k, by the other unknown."""
         row, found = self.form.H[k], {}
         for j in np.flatnonzero(row != 0).tolist():
             known = self.squares[j] is not None and self.squares[k] is not None
@@ -121,7 +121,7 @@ class Coloured:
         return found
 
     def _entries(self, r: int) -> dict[int, Any]:
-        """What an inequality says of each of its unknowns."""
+        """Return the scale-free numbers of an inequality, by unknown."""
         row, end = self.form.F[r], self.form.f[r]
         used = np.flatnonzero(row != 0).tolist()
         sizes: dict[int, Any] = {k: None if self.squares[k] is None else row[k] ** 2 * self.squares[k] for k in used}
@@ -134,19 +134,19 @@ class Coloured:
 
 
 @dataclass(eq=False)
-class Search:
+class RenamingSearch:
     """The search for a renaming of one form to another.
 
-    first, second : of the same shape.  clock : the time limit.  nodes : partial renamings that were looked at.
+    first, second : of the same shape.  clock : the time limit.  nodes : number of partial renamings tried.
     """
 
-    first: Coloured
-    second: Coloured
+    first: ColourRefinement
+    second: ColourRefinement
     clock: Clock
     nodes: int = field(default=0, init=False)
 
-    def run(self) -> Renamed | None:
-        """The renaming, or None where none was found; raises OutOfTime."""
+    def run(self) -> Renaming | None:
+        """Return the renaming, or None where none was found; raises OutOfTime."""
         p, q = self.first.form, self.second.form
         if p.shape != q.shape or p.constant != q.constant:
             return None
@@ -156,7 +156,7 @@ class Search:
         order = sorted(range(p.n), key=lambda k: (mine.count(mine[k]), k))
         return self._extended(order, {}, {})
 
-    def _extended(self, order: Sequence[int], to: dict[int, int], scales: dict[int, Any]) -> Renamed | None:
+    def _extended(self, order: Sequence[int], to: dict[int, int], scales: dict[int, Any]) -> Renaming | None:
         self.nodes += 1
         if self.nodes > NODES:
             return None
@@ -175,7 +175,7 @@ class Search:
         return None
 
     def _fits(self, j: int, k: int, s: Any, to: dict[int, int], scales: dict[int, Any]) -> bool:
-        """Whether x_j = s z_k agrees with the objective and with what is renamed already."""
+        """Return True if x_j = s z_k agrees with the objective and with what is renamed already."""
         p, q = self.first.form, self.second.form
         if p.g[j] * s != q.g[k] or p.H[j, j] * s * s != q.H[k, k]:
             return False
@@ -188,7 +188,7 @@ class Search:
         return all(scaled_row(image, image.pop(END)) in self.second.rows for image in images)
 
     def _scales(self, j: int, k: int) -> Iterator[Any]:
-        """The scales s of x_j = s z_k that fit the bounds and lengths of the two."""
+        """Return the scales s of x_j = s z_k that fit the bounds and lengths of the two."""
         (low, high), (other_low, other_high) = self.first.ends[j], self.second.ends[k]
         one, other = self.first.squares[j], self.second.squares[k]
         if one is not None and other is not None:
@@ -203,7 +203,7 @@ class Search:
                 yield -size
 
     def _sizes_by_rows(self, j: int, k: int) -> list[Any]:
-        """1, and the ratios of entries of the two in rows, for unknowns that nothing else gives a length."""
+        """Return 1, and the ratios of entries of the two in rows, for unknowns that nothing else gives a length."""
         found: list[Any] = [fmpq(1)]
         for M, N in ((self.first.form.F, self.second.form.F), (self.first.form.E, self.second.form.E)):
             for a in np.flatnonzero(M[:, j] != 0)[:2]:
@@ -212,25 +212,25 @@ class Search:
 
 
 def scaled_row(entries: dict[int, Any], end: Any) -> Row:
-    """The inequality over the size of the entry of its first unknown."""
+    """Return the inequality over the size of the entry of its first unknown."""
     ordered = sorted(entries.items())
     size = abs(ordered[0][1]) if ordered else 1
     return tuple((k, v / size) for k, v in ordered), end / size
 
 
-def verified(first: Form, second: Form, order: tuple[int, ...], scales: tuple[Any, ...]) -> Renamed | None:
-    """The renaming with the rows and equations that it maps on each other, or None where a number differs."""
+def verified(first: Form, second: Form, order: tuple[int, ...], scales: tuple[Any, ...]) -> Renaming | None:
+    """Return the renaming with the rows and equations that it maps on each other, or None where a number differs."""
     one = first.renamed(order, scales)
     rows = _rows_onto(one, second)
     equations, back = _combinations(one, second), _combinations(second, one)
     if rows is None or equations is None or back is None:
         return None
-    found = Renamed(order, scales, rows, equations, back)
+    found = Renaming(order, scales, rows, equations, back)
     return found if found.holds(first, second) else None
 
 
 def _rows_onto(one: Form, second: Form) -> tuple[tuple[int, Any], ...] | None:
-    """For every inequality of the one the inequality of the second that is a multiple of it, and the factor."""
+    """Return, for every inequality of the one, the inequality of the second that is a multiple of it, and the factor."""
     known = {}
     for r, (row, end) in enumerate(zip(second.F, second.f, strict=True)):
         size = _size(row, end)
@@ -247,12 +247,12 @@ def _rows_onto(one: Form, second: Form) -> tuple[tuple[int, Any], ...] | None:
 
 
 def _size(row: Any, end: Any) -> Any:
-    """The size of the first number of an inequality that is not 0."""
+    """Return the size of the first number of an inequality that is not 0."""
     return next((abs(v) for v in (*row, end) if v != 0), fmpq(1))
 
 
 def _combinations(these: Form, those: Form) -> tuple[tuple[Any, ...], ...] | None:
-    """The matrix M with which the equations of these are M times those of those, or None."""
+    """Return the matrix M with which the equations of these are M times those of those, or None."""
     height, width = those.E.shape
     left = np.hstack([those.E, those.e[:, None], zeros(height, height)])
     left[np.arange(height), width + 1 + np.arange(height)] = fmpq(1)
@@ -281,7 +281,7 @@ def _combinations(these: Form, those: Form) -> tuple[tuple[Any, ...], ...] | Non
 
 
 def root(v: Any) -> Any:
-    """The rational square root of a positive number, or None."""
+    """Return the rational square root of a positive number, or None."""
     a, b = isqrt(int(v.p)), isqrt(int(v.q))
     return fmpq(a, b) if a * a == int(v.p) and b * b == int(v.q) else None
 

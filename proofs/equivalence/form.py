@@ -35,6 +35,7 @@ class Form:
     """min 1/2 x'Hx + g'x + constant  s.t.  E x = e,  F x <= f.
 
     H : (n, n), symmetric.  g : (n,).  E : (equations, n).  e : (equations,).  F : (inequalities, n).  f : (inequalities,).
+    names : of the unknowns, where they are shown.
     """
 
     H: Numbers
@@ -44,6 +45,7 @@ class Form:
     e: Numbers
     F: Numbers
     f: Numbers
+    names: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
@@ -57,43 +59,44 @@ class Form:
 
     @cached_property
     def bounds(self) -> NDArray[np.bool_]:
-        """Which inequalities have one unknown only, (inequalities,)."""
+        """Mask of the inequalities that have one unknown only, (inequalities,)."""
         found: NDArray[np.bool_] = (self.F != 0).sum(axis=1) == 1
         return found
 
     @cached_property
     def bounded(self) -> NDArray[np.bool_]:
-        """Which unknowns have a bound, (n,)."""
+        """Mask of the unknowns that have a bound, (n,)."""
         found: NDArray[np.bool_] = (self.F[self.bounds] != 0).any(axis=0)
         return found
 
     def bounds_of(self, k: int) -> list[int]:
-        """The inequalities that have unknown k only."""
+        """Return the inequalities that have unknown k only."""
         return [int(r) for r in np.flatnonzero(self.bounds & (self.F[:, k] != 0))]
 
     def in_rows(self, k: int) -> int:
-        """In how many equations and inequalities unknown k is."""
+        """Return the number of equations and inequalities that unknown k is in."""
         return int((self.E[:, k] != 0).sum() + (self.F[:, k] != 0).sum())
 
     def in_objective(self, k: int) -> bool:
-        """Whether the objective depends on unknown k."""
+        """Return True if the objective depends on unknown k."""
         return bool(self.g[k] != 0 or (self.H[k] != 0).any())
 
     def without(self, k: int) -> Form:
-        """The form with unknown k at 0."""
+        """Return the form with unknown k at 0."""
         rest = [j for j in range(self.n) if j != k]
-        return replace(self, H=self.H[np.ix_(rest, rest)], g=self.g[rest], E=self.E[:, rest], F=self.F[:, rest])
+        names = self.names[:k] + self.names[k + 1 :]
+        return replace(self, H=self.H[np.ix_(rest, rest)], g=self.g[rest], E=self.E[:, rest], F=self.F[:, rest], names=names)
 
     def without_equation(self, r: int) -> Form:
-        """The form without an equation."""
+        """Return the form without an equation."""
         return replace(self, E=np.delete(self.E, r, 0), e=np.delete(self.e, r))
 
     def without_inequalities(self, *rows: int) -> Form:
-        """The form without some of its inequalities."""
+        """Return the form without some of its inequalities."""
         return replace(self, F=np.delete(self.F, rows, 0), f=np.delete(self.f, rows))
 
     def substituted(self, k: int, a: Numbers, c: Numbers) -> Form:
-        """The form in which x_k = a'x + c; a : (n,), with a_k = 0. c : (1,). Unknown k is gone."""
+        """Return the form in which x_k = a'x + c; a : (n,), with a_k = 0. c : (1,). Unknown k is gone."""
 
         def columns(M: Numbers) -> Numbers:
             return M + np.multiply.outer(M[:, k], a)
@@ -107,11 +110,12 @@ class Form:
             self.e - self.E[:, k] * c,
             columns(self.F),
             self.f - self.F[:, k] * c,
+            self.names,
         )
         return made.without(k)
 
     def shifted(self, k: int, by: Any) -> Form:
-        """The form in z with x_k = z_k + by."""
+        """Return the form in z with x_k = z_k + by."""
         return replace(
             self,
             g=self.g + self.H[:, k] * by,
@@ -121,7 +125,7 @@ class Form:
         )
 
     def renamed(self, order: tuple[int, ...], scales: tuple[Any, ...]) -> Form:
-        """The form in z with x_j = scales_j z_k, k = order_j."""
+        """Return the form in z with x_j = scales_j z_k, k = order_j."""
         source = np.argsort(order)
         s = array(scales)[source] if scales else zeros(0)
         H = self.H[np.ix_(source, source)] * np.multiply.outer(s, s)
@@ -129,7 +133,9 @@ class Form:
 
 
 def semidefinite_for_all(H: Numbers) -> bool:
-    """Whether a symmetric matrix is semidefinite for all values of the parameters, as far as its form shows; one of numbers is known to be.
+    """Return True if a symmetric matrix is semidefinite for all values of the parameters, as far as its form shows.
+
+    One of numbers is known to be.
 
     H is a sum of monomials times matrices of numbers. Where every exponent is even and every matrix semidefinite, so is H.
     """
@@ -154,7 +160,7 @@ def _semidefinite(entries: dict[tuple[int, int], Fraction], n: int) -> bool:
 
 
 def form_of(program: Program) -> Form:
-    """A program without cones as a form.
+    """Return a program without cones as a form.
 
     Raises
     ------
@@ -167,17 +173,17 @@ def form_of(program: Program) -> Form:
 
 
 def rational(v: Fraction | int) -> Any:
-    """A fraction as flint's."""
+    """Return a fraction as flint's."""
     return fmpq(v.numerator, v.denominator)
 
 
 def fraction(v: Any) -> Fraction:
-    """A number of flint's as a fraction."""
+    """Return a number of flint's as a fraction."""
     return Fraction(int(v.p), int(v.q))
 
 
 def dense(M: Matrix) -> Numbers:
-    """A sparse matrix of fractions as an array of flint's numbers."""
+    """Return a sparse matrix of fractions as an array of flint's numbers."""
     made = zeros(M.height, M.width)
     for i, row in enumerate(M.rows):
         for j, v in row.items():
@@ -186,7 +192,7 @@ def dense(M: Matrix) -> Numbers:
 
 
 def array(values: Any) -> Numbers:
-    """A vector of rational numbers; fractions become flint's."""
+    """Return a vector of rational numbers; fractions become flint's."""
     made = zeros(len(values))
     for i, v in enumerate(values):
         made[i] = rational(v) if isinstance(v, Fraction | int) else v
@@ -194,5 +200,5 @@ def array(values: Any) -> Numbers:
 
 
 def zeros(*shape: int) -> Numbers:
-    """An array of zeros."""
+    """Return an array of zeros."""
     return np.full(shape, fmpq(0), dtype=object)

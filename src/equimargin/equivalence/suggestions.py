@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from equimargin.equivalence.questions import DRAWS, EXAMPLES, same
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.family import program_families
 from equimargin.formulations.formulation import Formulation, families
 from equimargin.formulations.links import LINKS
 from equimargin.formulations.numeric.arguments import did_you_mean, positive
-from equimargin.sameness.verdict import DRAWS, EXAMPLES, Same, same
+from equimargin.proofs.equivalence import Same
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.testing import ONE_NORM
 
 SECONDS = 600.0
-"""Seconds that all pairs of a family may take together, where nobody says how many."""
+"""Default time limit of all pairs of a family together, in seconds."""
 OUT_OF_TIME = "the time was over before they were asked about"
-"""What is said of a pair that nobody had time for."""
+"""Message for a pair that the time limit left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class Suggestion:
 
     @property
     def entry(self) -> str:
-        """The link as the table of links has it, without a theorem; a line of two forms of a family from elsewhere, which has no maps."""
+        """The link as the table of links has it, without a theorem; a line of two forms of a plug-in's family, which has no maps."""
         first, second = REGISTRY[self.a], REGISTRY[self.b]
         if first.family in program_families() and self.found.verdict == "EQUAL":
             return f"# {self.a} and {self.b}: the optima are equal. {self.found.reasons[0]}"
@@ -89,7 +90,7 @@ def suggest(
     seconds: float = SECONDS,
     passed_over: Callable[[str, str, str], object] = lambda a, b, why: None,
 ) -> Iterator[Suggestion]:
-    """The relations between the formulations of a family that hold, or that fail on an instance, each as soon as it is found.
+    """Return the relations between the formulations of a family that hold, or that fail on an instance, each as soon as it is found.
 
     Parameters
     ----------
@@ -124,6 +125,6 @@ def _number(value: Any) -> str:
 
 
 def _map_to(entry: Formulation) -> str:
-    """The map of canonical points to those of a formulation, by the side that its variables are of."""
+    """Return the map of canonical points to those of a formulation, by the side of its variables."""
     function, multipliers = ("to_x", "to_u") if entry.family in ONE_NORM else ("to_function", "to_multipliers")
     return function if entry.carries == "function" else multipliers

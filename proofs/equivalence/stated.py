@@ -1,4 +1,4 @@
-"""A problem as somebody states it, at given data: its program in rationals, its optimum, and what its value map makes of that."""
+"""A problem as it is stated, at given data: its program in rationals, its optimum, and the value map of that."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from equimargin.formulations.programs import Program, Reading, program_of, read
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.symbols import Symbols
 from equimargin.formulations.user_functions import kept_from_quitting
+from equimargin.proofs.equivalence.form import Form, form_of, rational
+from equimargin.proofs.equivalence.moves import ObjectiveMap
+from equimargin.proofs.equivalence.values_read import values_read
 from equimargin.proofs.program.rounding import image_of_move, moved_by_rounding
-from equimargin.proofs.sameness.form import Form, form_of, rational
-from equimargin.proofs.sameness.moves import Valued
-from equimargin.proofs.sameness.values_read import values_read
 from equimargin.solvers.exact.program import Infeasible, Optimum, Outcome, Unbounded, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
 
@@ -33,15 +33,15 @@ SECONDS = 20.0
 
 
 class NoProblem(TypeError):
-    """What should be a function of data that returns a cvxpy problem returns something else."""
+    """Raised where a function of data returns no cvxpy problem."""
 
 
-class Refused(ValueError):
+class RefusalError(ValueError):
     """A formulation is not stated for these data, and says why."""
 
 
 @dataclass(frozen=True, eq=False)
-class Stated:
+class StatedProgram:
     """A cvxpy problem at given data.
 
     Attributes
@@ -97,13 +97,13 @@ class Stated:
         raise ValueError(outcome.reason)
 
     def mapped(self, v: Any) -> Fraction | float:
-        """What the value map makes of a value; ValueError where that is no number."""
+        """Return the value map of a value; ValueError where that is no number."""
         if self.value is None:
             return v if isinstance(v, float) else Fraction(v)
         try:
             with kept_from_quitting():
                 found = self.value(v)
-        except Exception as reason:  # whatever somebody else's map raises
+        except Exception as reason:  # a user-defined map may raise any exception
             raise ValueError(f"the value map does not take {v}: {reason}") from None
         if isinstance(found, Fraction | int):
             return Fraction(found)
@@ -113,7 +113,7 @@ class Stated:
 
     @cached_property
     def rounding(self) -> float:
-        """How far roundings of the program's numbers may move an exact optimum, after the value map; 0 of an infinite one."""
+        """Bound on the move of an exact optimum by roundings of the program's numbers, after the value map; 0 of an infinite one."""
         if not isinstance(self.outcome, Optimum):
             return 0.0
         moved = moved_by_rounding(self.program, self.outcome.x, self.outcome.y, self.outcome.z)
@@ -136,22 +136,22 @@ class Stated:
 
     @property
     def opposite(self) -> bool:
-        """Whether the value is minus the optimum of the form, but for its value map."""
+        """True if the value is minus the optimum of the form, up to its value map."""
         assert self.affine is not None
         return self.program.maximised == (self.affine[0] > 0)
 
     @property
-    def valued(self) -> Valued | None:
+    def valued(self) -> ObjectiveMap | None:
         """The step that gives the form's objective the scale of the value; None where it has that scale."""
         assert self.affine is not None
         slope, offset = self.affine
         if abs(slope) == 1 and offset == 0:
             return None
-        return Valued(rational(abs(slope)), rational(-offset if self.opposite else offset))
+        return ObjectiveMap(rational(abs(slope)), rational(-offset if self.opposite else offset))
 
 
-def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> Stated:
-    """A problem at given data.
+def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> StatedProgram:
+    """Return a problem at given data.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
 
     Raises
     ------
-    KeyError : an unknown id.  Refused : data that the formulation refuses.  ValueError : a function that fails.
+    KeyError : an unknown id.  RefusalError : data that the formulation refuses.  ValueError : a function that fails.
     NoProblem : a function that returns something else.
     """
     posed = data
@@ -172,7 +172,7 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
         posed = _posed(entry, data)
         refusal = _refusal(entry, posed)
         if refusal is not None:
-            raise Refused(f"{statement} is not stated there: {refusal}")
+            raise RefusalError(f"{statement} is not stated there: {refusal}")
     try:
         with kept_from_quitting(), values_read() as names:
             problem, value = _built(statement, posed, reading)
@@ -180,7 +180,7 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
         raise ValueError(f"{name_of(statement)} fails with {type(failure).__name__}: {failure}") from failure
     if not hasattr(problem, "get_problem_data"):
         raise NoProblem(f"{name_of(statement)} returns no cvxpy problem, but {type(problem).__name__}")
-    return Stated(problem, value, reading, clock, frozenset(names))
+    return StatedProgram(problem, value, reading, clock, frozenset(names))
 
 
 def _posed(entry: Formulation, data: Any) -> AnyProblem:
@@ -188,7 +188,7 @@ def _posed(entry: Formulation, data: Any) -> AnyProblem:
 
     Raises
     ------
-    Refused
+    RefusalError
         If the family takes other data than the given problem has.
     """
     family = FAMILIES[entry.family]
@@ -196,7 +196,7 @@ def _posed(entry: Formulation, data: Any) -> AnyProblem:
         try:
             moved: AnyProblem = family.with_data_of(data)
         except ValueError as reason:
-            raise Refused(f"{entry.id} is not stated there: {reason}") from None
+            raise RefusalError(f"{entry.id} is not stated there: {reason}") from None
         return moved
     posed: AnyProblem = data if isinstance(data, AnyProblem) else family(data)
     return posed
@@ -218,7 +218,7 @@ def _refusal(entry: Formulation, posed: Any) -> Refusal | None:
 
 
 def _built(statement: Statement, posed: Any, reading: Reading) -> tuple[Any, Callable[[Any], Any] | None]:
-    """The cvxpy problem, and its value map where it has one."""
+    """Return the cvxpy problem, and its value map where it has one."""
     if not isinstance(statement, str):
         found = statement(posed)
         return found if isinstance(found, tuple) else (found, None)
@@ -230,12 +230,12 @@ def _built(statement: Statement, posed: Any, reading: Reading) -> tuple[Any, Cal
 
 
 def name_of(statement: Statement) -> str:
-    """The id of a formulation, or the name of a function."""
+    """Return the id of a formulation, or the name of a function."""
     return statement if isinstance(statement, str) else getattr(statement, "__qualname__", repr(statement))
 
 
 def exact_value(statement: Statement, data: Any, reading: Reading = "fractions", seconds: float = SECONDS) -> Fraction | float:
-    """The exact optimum of a problem at given data, after its value map, or an infinity that an exact ray proves.
+    """Return the exact optimum of a problem at given data, after its value map, or an infinity that an exact ray proves.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def exact_value(statement: Statement, data: Any, reading: Reading = "fractions",
 
 
 def _valued(entry: Formulation, data: Any, problem: Any, reading: Reading, v: Any) -> Any:
-    """A formulation's value map at its data; the parameters of a canonical one are read as the numbers of the program are."""
+    """Return a formulation's value map at its data; the parameters of a canonical one are read as the numbers of the program are."""
     if not isinstance(data, Symbols):
         return entry.value(v, data)
     values = {parameter.name(): parameter.value for parameter in problem.parameters()}  # read now: the problem does not depend on them

@@ -25,11 +25,11 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs import Reading, read
 from equimargin.formulations.programs.standard_form import REDUCING_ATTRIBUTES
-from equimargin.proofs.sameness.form import Form, Numbers, fraction, rational, zeros
-from equimargin.proofs.sameness.moves import Twin
-from equimargin.proofs.sameness.quotients import DIVIDING, NotANumber, Quotient, divisor
-from equimargin.proofs.sameness.reason import Reason, find_reason
-from equimargin.proofs.sameness.stated import Stated
+from equimargin.proofs.equivalence.form import Form, Numbers, fraction, rational, zeros
+from equimargin.proofs.equivalence.moves import Twin
+from equimargin.proofs.equivalence.quotients import DIVIDING, NotANumber, Quotient, divisor
+from equimargin.proofs.equivalence.reason import Reason, find_reason
+from equimargin.proofs.equivalence.stated import StatedProgram
 from equimargin.solvers.exact.program.clock import Clock
 
 LARGEST = 60
@@ -57,8 +57,8 @@ class ForAllData:
     second: Form
 
 
-def reason_for_all_data(first: Stated, second: Stated, clock: Clock) -> ForAllData | None:
-    """A reason that holds for all values of the parameters of two problems, or None where none was found.
+def reason_for_all_data(first: StatedProgram, second: StatedProgram, clock: Clock) -> ForAllData | None:
+    """Return a reason that holds for all values of the parameters of two problems, or None where none was found.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ def reason_for_all_data(first: Stated, second: Stated, clock: Clock) -> ForAllDa
 class _Question:
     """Two problems and their parameters by name."""
 
-    first: Stated
-    second: Stated
+    first: StatedProgram
+    second: StatedProgram
     parameters: dict[str, Any]
     clock: Clock
 
     def answer(self, above_zero: tuple[str, ...]) -> ForAllData | None:
-        """A reason that holds where these parameters are above 0, or None."""
+        """Return a reason that holds where these parameters are above 0, or None."""
         entries = list(_entries(self.parameters))
         names = tuple(f"{DIVIDING if name in above_zero else 'p'}{k}" for k, (name, _) in enumerate(entries))
         gens = dict(zip(entries, fmpq_mpoly_ctx.get(names, Ordering.lex).gens(), strict=True))
@@ -105,7 +105,7 @@ class _Question:
         return None if found is None else self._verified(found, twins[0], twins[1], above_zero)
 
     def _verified(self, at_primes: Reason, first: Twin, second: Twin, above_zero: tuple[str, ...]) -> ForAllData | None:
-        """The reason, if it holds in the parameters, and at their present values number by number."""
+        """Return the reason, if it holds in the parameters, and at their present values number by number."""
         try:
             found = at_primes.mapped(first.number)
             here = found.mapped(partial(_at_present, present=self._present()))
@@ -115,7 +115,7 @@ class _Question:
         return ForAllData(found, here, tuple(self.parameters), above_zero, first.form, second.form) if holds else None
 
     def _present(self) -> list[tuple[Any, bool]]:
-        """The present value of every entry, and whether its unknown is the root of it."""
+        """Return the present value of every entry, and whether its unknown is the root of it."""
         found = []
         for name, k in _entries(self.parameters):
             value = float(np.asarray(self.parameters[name].value).ravel(order="F")[k])
@@ -124,7 +124,7 @@ class _Question:
 
 
 def _in_unknowns(v: Any, unknowns: list[tuple[int, Any]]) -> Any:
-    """The number v at values p / 64 of the unknowns as a product of their powers, where it may divide by those of negative powers."""
+    """Return the number v at values p / 64 of the unknowns as a product of their powers, divided by those of negative powers."""
     rest, top, bottom = v, unknowns[0][1] ** 0, unknowns[0][1] ** 0
     for prime, gen in unknowns:
         power = _power(int(v.p), prime) - _power(int(v.q), prime)
@@ -136,7 +136,7 @@ def _in_unknowns(v: Any, unknowns: list[tuple[int, Any]]) -> Any:
 
 
 def _power(v: int, prime: int) -> int:
-    """How often the prime divides a number other than 0."""
+    """Return how often the prime divides a number other than 0."""
     found = 0
     while v and v % prime == 0:
         v, found = v // prime, found + 1
@@ -144,7 +144,7 @@ def _power(v: int, prime: int) -> int:
 
 
 def _at_present(v: Any, present: list[tuple[Any, bool]]) -> Any:
-    """What a quotient is at the present values of the parameters; NotANumber where that is no rational number."""
+    """Return what a quotient is at the present values of the parameters; NotANumber where that is no rational number."""
     if not isinstance(v, Quotient):
         return v
     found = fmpq(0)
@@ -159,11 +159,11 @@ def _at_present(v: Any, present: list[tuple[Any, bool]]) -> Any:
 
 
 def _quotient(v: Any) -> Any:
-    """A polynomial as a quotient; a constant is a number."""
+    """Return a polynomial as a quotient; a constant is a number."""
     return v if isinstance(v, fmpq) else divisor(Quotient(v, v**0)) if v.is_constant() else Quotient(v, v**0)
 
 
-def _shared(first: Stated, second: Stated) -> dict[str, Any] | None:
+def _shared(first: StatedProgram, second: StatedProgram) -> dict[str, Any] | None:
     """Return the parameters of both, by name; None where no claim for all values is possible."""
     found: dict[str, Any] = {}
     for stated in (first, second):
@@ -179,12 +179,12 @@ def _shared(first: Stated, second: Stated) -> dict[str, Any] | None:
 
 
 def _entries(parameters: dict[str, Any]) -> Iterator[tuple[str, int]]:
-    """The entries of parameters, each by the name and the place in it, column by column."""
+    """Return the entries of parameters, each by the name and the place in it, column by column."""
     return ((name, k) for name, parameter in parameters.items() for k in range(parameter.size))
 
 
-def _polynomials(stated: Stated, gens: dict[tuple[str, int], Any]) -> Form:
-    """The form of a problem in polynomials of the entries of its parameters."""
+def _polynomials(stated: StatedProgram, gens: dict[tuple[str, int], Any]) -> Form:
+    """Return the form of a problem in polynomials of the entries of its parameters."""
     data, _, _ = stated.problem.get_problem_data("CLARABEL", solver_opts={})
     compiled, equations = data["param_prob"], data["dims"].zero
     own = {parameter.name(): parameter for parameter in stated.problem.parameters() if parameter.id in compiled.id_to_param}
@@ -197,7 +197,7 @@ def _polynomials(stated: Stated, gens: dict[tuple[str, int], Any]) -> Form:
 
 
 def _plus(form: Form, part: Form, gen: Any) -> Form:
-    """form + part * gen."""
+    """Return form + part * gen."""
     by = zeros(1)
     by[0] = gen
     pairs = zip(_numbers(form), _numbers(part), strict=True)
@@ -205,7 +205,7 @@ def _plus(form: Form, part: Form, gen: Any) -> Form:
 
 
 def _coefficient(compiled: Any, equations: int, parameter: Any, k: int, reading: Reading) -> Form:
-    """What entry k of a parameter is multiplied by in cvxpy's affine map; without a parameter, what it is at 0."""
+    """Return the factor of entry k of a parameter in cvxpy's affine map; without a parameter, the value of the map at 0."""
     values = {id: np.zeros(own.shape) for id, own in compiled.id_to_param.items()}
     if parameter is not None:
         values[parameter.id][np.unravel_index(k, parameter.shape, order="F")] = 1.0
@@ -224,8 +224,8 @@ def _read(values: Array, reading: Reading) -> Numbers:
     return found
 
 
-def _compiles_to(form: Form, stated: Stated, gens: dict[tuple[str, int], Any]) -> bool:
-    """Whether the polynomials have the values of the program that cvxpy compiles at the present values of the parameters."""
+def _compiles_to(form: Form, stated: StatedProgram, gens: dict[tuple[str, int], Any]) -> bool:
+    """Return True if the polynomials have the values of the program that cvxpy compiles at the present values of the parameters."""
     own = {parameter.name(): np.asarray(parameter.value).ravel(order="F") for parameter in stated.problem.parameters()}
     present = [rational(read(float(own[name][k]), stated.reading)) if name in own else fmpq(0) for name, k in gens]
     here, there = _at(form, present), stated.form
@@ -236,7 +236,7 @@ def _compiles_to(form: Form, stated: Stated, gens: dict[tuple[str, int], Any]) -
 
 
 def _at(form: Form, values: list[Any]) -> Form:
-    """The form at values of the parameters, which may be numbers or polynomials."""
+    """Return the form at values of the parameters, which may be numbers or polynomials."""
     polynomials = bool(values) and not isinstance(values[0], fmpq)
 
     def at(v: Any) -> Any:
@@ -246,7 +246,7 @@ def _at(form: Form, values: list[Any]) -> Form:
 
 
 def _each(form: Form, number: Callable[[Any], Any]) -> Form:
-    """The form with other numbers."""
+    """Return the form with other numbers."""
 
     def numbers(part: Any) -> Any:
         if not isinstance(part, np.ndarray):
@@ -267,7 +267,7 @@ def _floats(part: Any) -> Array:
 
 
 def _primes(count: int) -> list[int]:
-    """The first primes above 100: numbers between which there is no simple relation."""
+    """Return the first primes above 100: numbers between which there is no simple relation."""
     found: list[int] = []
     candidate = 101
     while len(found) < count:

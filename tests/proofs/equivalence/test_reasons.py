@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from equimargin.equivalence.instances import problems
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.kernels.kernel import linear
 from equimargin.formulations.programs import Program, program_from_arrays
-from equimargin.proofs.sameness import Reason, Stated, find_reason, stated
-from equimargin.proofs.sameness.form import form_of
-from equimargin.sameness.instances import problems
+from equimargin.proofs.equivalence import Reason, StatedProgram, find_reason, stated
+from equimargin.proofs.equivalence.form import form_of
 from equimargin.solvers.exact.program import Optimum, program_optimum
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.testing import CANONICAL, sample_problem, task_of
@@ -56,7 +56,7 @@ def rebuilt(made: Any, X: Any, y: Any) -> Any:
     return FAMILIES[made.family](data)
 
 
-def between(one: Stated, other: Stated) -> Reason | None:
+def between(one: StatedProgram, other: StatedProgram) -> Reason | None:
     return find_reason(one.form, other.form, one.opposite != other.opposite, Clock(SECONDS), (one.valued, other.valued))
 
 

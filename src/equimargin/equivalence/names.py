@@ -9,11 +9,11 @@ from typing import Any
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.numeric.arguments import did_you_mean
 from equimargin.formulations.user_functions import kept_from_quitting
-from equimargin.proofs.sameness import Statement
+from equimargin.proofs.equivalence import Statement
 
 
 def statement(text: str) -> Statement:
-    """The problem of this name.
+    """Return the problem of this name.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def statement(text: str) -> Statement:
 
 
 def strategy(text: str) -> Any:
-    """The hypothesis strategy of this name.
+    """Return the hypothesis strategy of this name.
 
     Parameters
     ----------
@@ -65,11 +65,11 @@ def _member(text: str) -> Any:
 
 
 def _imported(name: str) -> Any:
-    """A module, which may be a file of the present folder."""
+    """Return a module, which may be a file of the present folder."""
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
         with kept_from_quitting():
             return import_module(name)
-    except Exception as failure:  # whatever somebody else's module raises
+    except Exception as failure:  # a user's module may raise any exception
         raise ValueError(f"the module {name!r} cannot be imported: {type(failure).__name__}: {failure}") from failure

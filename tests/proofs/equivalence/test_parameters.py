@@ -12,10 +12,10 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equimargin.proofs.sameness import reason_for_all_data, stated
-from equimargin.proofs.sameness.form import semidefinite_for_all, zeros
-from equimargin.proofs.sameness.quotients import NotANumber, Quotient, divisor, nonnegative, positive
-from equimargin.sameness.instances import drawn, instances_of
+from equimargin.equivalence.instances import drawn, instances_of
+from equimargin.proofs.equivalence import reason_for_all_data, stated
+from equimargin.proofs.equivalence.form import semidefinite_for_all, zeros
+from equimargin.proofs.equivalence.quotients import NotANumber, Quotient, divisor, nonnegative, positive
 from equimargin.solvers.exact.program.clock import Clock
 from narrow import present
 from oracles.reasons import assert_replays

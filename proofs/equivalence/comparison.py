@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from equimargin.formulations.programs import Reading
-from equimargin.proofs.sameness.parameters import ForAllData, reason_for_all_data
-from equimargin.proofs.sameness.reason import Reason, find_reason
-from equimargin.proofs.sameness.stated import Refused, Stated, Statement, stated
+from equimargin.proofs.equivalence.parameters import ForAllData, reason_for_all_data
+from equimargin.proofs.equivalence.reason import Reason, find_reason
+from equimargin.proofs.equivalence.stated import RefusalError, StatedProgram, Statement, stated
 from equimargin.solvers.exact.program.clock import Clock
 
 RELATIVELY_APART = Fraction(1, 10**7)
@@ -61,22 +61,22 @@ class Finding:
 
     @property
     def apart(self) -> bool:
-        """Whether the optima differ by more than roundings in what was declared can make them differ."""
+        """True if the optima differ by more than roundings in what was declared can make them differ."""
         return self.values is not None and apart(*self.values, self.rounding)
 
     @property
     def equal(self) -> bool:
-        """Whether both optima are known and equal."""
+        """True if both optima are known and equal."""
         return self.values is not None and self.values[0] == self.values[1]
 
     @property
     def finite(self) -> bool:
-        """Whether both optima are known and finite."""
+        """True if both optima are known and finite."""
         return self.values is not None and not any(isinstance(v, float) for v in self.values)
 
 
 def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: Clock, explain: bool = True) -> Finding:
-    """The exact optima of two problems at an instance, and where they are equal and finite a reason.
+    """Return the exact optima of two problems at an instance, and where they are equal and finite a reason.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: C
         first, second = stated(a, data, reading, clock), stated(b, data, reading, clock)
         values = first.optimum, second.optimum
     except ValueError as why:
-        return Finding(data, None, undecided=str(why), refused=isinstance(why, Refused))
+        return Finding(data, None, undecided=str(why), refused=isinstance(why, RefusalError))
     found = Finding(data, values, rounding=first.rounding + second.rounding if apart(*values) else 0.0)
     if not explain or not found.equal or not found.finite:
         return found
@@ -104,15 +104,15 @@ def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: C
     return Finding(data, values, reason, for_all, values_read=first.values_read | second.values_read)
 
 
-def _unsought(stated: Stated) -> str:
-    """Why no reason is sought that a problem is in, "" where one is."""
+def _unsought(stated: StatedProgram) -> str:
+    """Return why no reason is sought for a problem, "" where one is."""
     if stated.affine is None:
         return "a value map is not affine, or rounds"
     return f"a program has more than {LARGEST} unknowns and rows" if sum(stated.form.shape) > LARGEST else ""
 
 
 def apart(one: Value, other: Value, rounding: float = 0.0) -> bool:
-    """Whether two optima differ, and by more than roundings may."""
+    """Return True if two optima differ, and by more than roundings may."""
     if isinstance(one, float) or isinstance(other, float):
         return one != other
     return abs(one - other) > max(RELATIVELY_APART * max(abs(one), abs(other)), APART) and abs(one - other) > rounding

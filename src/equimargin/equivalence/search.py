@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from equimargin.proofs.sameness import Finding
-from equimargin.sameness.instances import key, size
+from equimargin.equivalence.instances import key, size
+from equimargin.proofs.equivalence import Finding
 from equimargin.solvers.exact.program.clock import OutOfTime
 
 
 @dataclass(eq=False)
-class Search:
+class CounterexampleSearch:
     """A search for an instance on which two problems differ.
 
     compare : what is known of the problems at an instance; it raises OutOfTime.  finite : whether both optima must be finite.
@@ -32,14 +32,14 @@ class Search:
     _best: Finding | None = field(default=None, init=False, repr=False)
 
     def separates(self, instance: Any) -> bool:
-        """Whether the two problems differ there; asked twice it says the same, and nothing differs once the time is up."""
+        """Return True if the two problems differ there; asked twice it says the same, and nothing differs once the time is up."""
         name = key(instance)
         if name not in self._known:
             self._known[name] = self._differs(instance)
         return self._known[name]
 
     def run(self, data: Any, examples: int, seed: int) -> Finding | None:
-        """The smallest instance found on which the problems differ, or None.
+        """Return the smallest instance found on which the problems differ, or None.
 
         Parameters
         ----------

@@ -1,0 +1,142 @@
+"""The declared primals and duals of the registry, and the reason why one is the Lagrangian dual of the other.
+
+The numbers of a declaration are float64, and are read as the fractions that they are. A declaration must therefore compute with its data
+without rounding: C is a power of two, weights are powers of four, and differences of features are floats.
+
+A primal that maximises a margin over the unit ball is dualised at the margin 1, where it has no second-order cone.
+
+Source: S. Boyd, L. Vandenberghe, Convex Optimization, chapter 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+from flint import fmpq
+
+from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.formulation import REGISTRY
+from equimargin.formulations.problem.base import AnyProblem
+from equimargin.proofs.equivalence.form import Form, Numbers, array, dense, form_of, zeros
+from equimargin.proofs.equivalence.reason import Reason, find_reason
+from equimargin.proofs.equivalence.stated import stated
+from equimargin.solvers.exact.program.clock import Clock
+
+PRIMALS = ("primal", "margin", "beta", "function", "slacks")
+"""The last parts of the ids of forms whose Lagrangian dual is the one called dual."""
+WITH_LOSS = ("svm.huberised_hinge.primal", "svm.huberised_hinge.beta")
+"""Forms that state a loss by a function of cvxpy, whose duals have unknowns of another scale than the declared one."""
+
+
+def _duals() -> Iterator[tuple[str, str]]:
+    """Yield the ids of every right form and of the declared dual of the same family."""
+    for id, entry in REGISTRY.items():
+        beginning, _, last = id.rpartition(".")
+        is_primal = last in PRIMALS and id not in WITH_LOSS and FAMILIES[entry.family].is_canonical
+        if is_primal and f"{beginning}.dual" in REGISTRY:
+            yield id, f"{beginning}.dual"
+
+
+DUAL_OF = dict(_duals())
+"""The id of the declaration that is the Lagrangian dual of another, by the id of that other one."""
+SECONDS = 60.0
+"""Default time limit of the search for one reason, in seconds."""
+MARGIN = ".margin"
+"""The last part of the ids of forms that maximise a margin over the unit ball."""
+NO_MARGIN = "the program does not maximise a margin over the unit ball: max m over A x >= m and |x| <= 1"
+"""Message of the error where a form of that name is another program."""
+
+
+def dual_reason(primal: str, dual: str, problem: AnyProblem, seconds: float = SECONDS) -> Reason | None:
+    """Return the reason why one formulation is the Lagrangian dual of another at a problem, None where none was found.
+
+    Parameters
+    ----------
+    primal, dual : str
+        Ids of formulations.
+    problem : AnyProblem
+        Problem of their family.
+    seconds : float
+        The time limit.
+
+    Raises
+    ------
+    KeyError
+        If an id is unknown.
+    ValueError
+        If a formulation refuses the problem, or has a second-order cone that is no norm of at most 1.
+    OutOfTime
+        If the time is up.
+    """
+    return find_reason(stated_form(primal, problem), stated_form(dual, problem), True, Clock(seconds))
+
+
+def stated_form(id: str, problem: AnyProblem) -> Form:
+    """Return cvxpy's form of a formulation with the names of its unknowns; that of a maximal margin is scaled to the margin 1.
+
+    Raises
+    ------
+    KeyError
+        If the id is unknown.
+    ValueError
+        If the formulation refuses the problem, or has second-order cones otherwise than as the norm of a margin.
+    """
+    program = stated(id, problem, "exact", Clock(SECONDS)).program
+    names = [f"t_{k + 1}" for k in range(program.n)]
+    for name, columns in program.columns.items():
+        size = columns.stop - columns.start
+        names[columns] = [name] if size == 1 else [f"{name}_{k + 1}" for k in range(size)]
+    if not id.endswith(MARGIN):
+        return replace(form_of(program), names=tuple(names))
+    _require(len(program.cones) <= 1 and not any(program.h[program.inequalities :]))
+    rows, cone = range(program.inequalities), range(program.inequalities, len(program.h))
+    form = form_of(replace(program, G=program.G.part(rows), h=program.h[: len(rows)], cones=()))
+    form, norm = (form, -dense(program.G.part(cone))) if cone else _absolute_value(form)
+    return at_margin_one(replace(form, names=tuple(names)), norm)
+
+
+def _absolute_value(form: Form) -> tuple[Form, Numbers]:
+    """Return the form without two rows a'x <= s and -a'x <= s, as which cvxpy states a norm of one number, and (s, a'x)."""
+    for r, q in combinations(range(len(form.f)), 2):
+        both = form.F[r] + form.F[q]
+        if (both != 0).sum() == 1 and (both <= 0).all() and form.f[r] == form.f[q] == 0:
+            return form.without_inequalities(r, q), np.vstack([both, form.F[r] - form.F[q]]) * fmpq(-1, 2)
+    raise ValueError(NO_MARGIN)
+
+
+def at_margin_one(form: Form, norm: Numbers) -> Form:
+    """Return min 1/2 |M x|^2 at the margin 1, of the form max -g'x over E x = 0, F x <= 0 and |M x| <= 1.
+
+    Points may be scaled there. With the optimal margin m, in [0, inf], that of the other form is 1 / (2 m^2).
+
+    Parameters
+    ----------
+    form : Form
+        The rows, in one of which an unknown s is at most 1, up to scale.
+    norm : (k, n) array
+        The rows (s, M x) of a second-order cone, |M x| <= s.
+
+    Raises
+    ------
+    ValueError
+        If the form is not of this kind.
+    """
+    ends = np.flatnonzero(form.f != 0)
+    linear = not (form.H != 0).any() and form.constant == 0 and not (form.e != 0).any()
+    _require(linear and len(ends) == 1 and form.bounds[ends[0]] and form.f[ends[0]] > 0)
+    s, rest = int(np.flatnonzero(form.F[ends[0]] != 0)[0]), form.without_inequalities(int(ends[0]))
+    alone = rest.in_rows(s) == 0 and not rest.in_objective(s) and not (norm[1:, s] != 0).any()
+    _require(alone and np.flatnonzero(norm[0] != 0).tolist() == [s])
+    radius = norm[0, s] * form.f[ends[0]] / form.F[ends[0], s]
+    _require(radius > 0)
+    M = norm[1:] / radius
+    E, e = np.vstack([form.E, -form.g]), np.append(form.e, array([1]))
+    return replace(rest, H=M.T @ M, g=zeros(form.n), E=E, e=e).without(s)
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise ValueError(NO_MARGIN)

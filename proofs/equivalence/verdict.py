@@ -1,0 +1,181 @@
+"""The verdict on two problems: EQUAL with its reason, DIFFERENT with an instance, or UNDECIDED with the evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from textwrap import wrap
+from typing import Any, Literal
+
+from equimargin.formulations.programs.reading import READINGS, Reading
+from equimargin.proofs.equivalence.comparison import Finding
+
+FEWEST_ALIKE = 4
+"""Instances at least on which a ratio or a distance of the optima must be the same to be worth a sentence."""
+LONGEST_FRACTION = 130
+"""Bits of a fraction that is printed as one, about forty digits."""
+CAUSES_SHOWN = 3
+"""Causes of undecided instances that are listed at most."""
+WIDTH = 80
+"""Width of a verdict in a terminal, in columns; lines of Python may be longer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """An instance on which the exact optima of two problems differ.
+
+    Attributes
+    ----------
+    data : Any
+        The instance.
+    values
+        The exact optima, or infinities that exact rays prove.
+    code : str
+        Lines of Python that print them.
+    certificates
+        Certificates of the two programs, as `equimargin verify` checks them; None where the checker
+        does not take one.
+    """
+
+    data: Any = field(repr=False)
+    values: tuple[Fraction | float, Fraction | float]
+    code: str = field(repr=False)
+    certificates: tuple[dict[str, Any] | None, dict[str, Any] | None] = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Same:
+    """Verdict on whether two problems have equal optima.
+
+    Attributes
+    ----------
+    a, b : str
+        Their names.
+    verdict
+        EQUAL only with a reason at every instance drawn, DIFFERENT only with an instance.
+    reasons : tuple[str, ...]
+        The verdict in sentences.
+    difference : Difference or None
+        The instance, where there is one.
+    findings : tuple[Finding, ...]
+        The instances drawn, with their reasons.
+    instances : int
+        How many have two exact optima.
+    equal : int
+        On how many these are equal.
+    undecided : Counter[str]
+        The others, by their causes.
+    seconds : float
+        Seconds taken.
+    """
+
+    a: str
+    b: str
+    verdict: Literal["EQUAL", "DIFFERENT", "UNDECIDED"]
+    reasons: tuple[str, ...]
+    difference: Difference | None
+    findings: tuple[Finding, ...] = field(repr=False)
+    instances: int
+    equal: int
+    undecided: Counter[str]
+    seconds: float
+
+    def __str__(self) -> str:
+        said, code = list(self.reasons), list[str]()
+        if self.difference is not None:
+            first, second = map(in_words, self.difference.values)
+            said.append(f"The exact optima are {first} and {second}; these lines compute them:")
+            code = ["", *(f"    {line}" for line in self.difference.code.splitlines()), ""]
+        counted = [f"{instances_counted(self.instances)} with two exact optima, equal on {self.equal}; {self.seconds:.1f} s"]
+        counted += [f"{instances_counted(count)} undecided: {why}" for why, count in self.undecided.most_common(CAUSES_SHOWN)]
+        return "\n".join([f"{self.verdict}: A = {self.a}, B = {self.b}", *_indented(said), *code, *_indented(counted)])
+
+    def record(self) -> dict[str, Any]:
+        """Return the verdict as a JSON object."""
+        different = self.difference
+        return {
+            "a": self.a,
+            "b": self.b,
+            "verdict": self.verdict,
+            "reasons": list(self.reasons),
+            "instances": self.instances,
+            "equal": self.equal,
+            "undecided": dict(self.undecided),
+            "seconds": self.seconds,
+            "optima": None if different is None else [in_words(value) for value in different.values],
+            "code": None if different is None else different.code,
+            "certificates": None if different is None else list(different.certificates),
+        }
+
+
+def found_reasons(explained: Sequence[Finding]) -> list[str]:
+    """Return the reasons that were found, the most frequent kind first, each in the words of its longest statement."""
+    kinds: dict[str, list[str]] = {}
+    for found in explained:
+        if found.reason is not None:
+            kinds.setdefault(found.reason.kind, []).append(str(found.reason))
+    ordered = sorted(kinds.values(), key=len, reverse=True)
+    return [f"{max(said, key=len)}, on {len(said)} of {instances_counted(len(explained))}." for said in ordered]
+
+
+def scope(explained: Sequence[Finding], infinite: Sequence[Finding], left_out: int) -> list[str]:
+    """Return the data for which the reason is verified, in sentences."""
+    general = [found.for_all_data for found in explained if found.for_all_data is not None]
+    said = ["It is verified in rationals, number by number, at every instance drawn; nothing is claimed of other data."]
+    if len(general) == len(explained):
+        names, above = general[0].names, dict.fromkeys(name for each in general for name in each.above_zero)
+        of_which = f"the parameter {names[0]}" if len(names) == 1 else f"the parameters {', '.join(names)}"
+        where = f" {' and '.join(above)} {'is' if len(above) == 1 else 'are'} above 0 and" if above else ""
+        said = [
+            f"Of the problems built here, it holds for all values of {of_which} at which{where} either is feasible: it is verified in "
+            "polynomials of the entries of parameters. Whether other problems are built at other values is not examined."
+        ]
+    elif read := sorted(frozenset[str]().union(*(found.values_read for found in explained))):
+        said.append(f"No claim holds for all values of {', '.join(read)}: a function reads this value while it builds its problem.")
+    if infinite:
+        said.append(f"On {instances_counted(len(infinite))} more exact rays prove that both values are the same infinity.")
+    if left_out:
+        said.append(f"On {instances_counted(left_out)} more one of the two is not stated: the verdict is on the data that both take.")
+    return said
+
+
+def separation(different: Finding, findings: Sequence[Finding], reading: Reading) -> list[str]:
+    """Return the difference in sentences, with a ratio or distance that the optima have on all instances drawn."""
+    pairs = [found.values for found in findings if found.values is not None and found.finite]
+    said = ["The exact optima differ on the smallest instance that was found. Nothing proves that there is no smaller one."]
+    ratios = {Fraction(second) / Fraction(first) for first, second in pairs if first != 0}
+    distances = {Fraction(second) - Fraction(first) for first, second in pairs}
+    alike = f"on all {instances_counted(len(pairs))} drawn with two finite optima."
+    if len(pairs) >= FEWEST_ALIKE and len(ratios) == 1 and ratios != {1} and all((first == 0) == (second == 0) for first, second in pairs):
+        said.append(f"B is {in_words(ratios.pop())} times A {alike}")
+    elif len(pairs) >= FEWEST_ALIKE and len(distances) == 1 and distances != {0}:
+        said.append(f"B is A + {in_words(distances.pop())} {alike}")
+    return [*said, reading_used(reading)]
+
+
+def reading_used(reading: Reading) -> str:
+    """Return how floats were read, as a sentence."""
+    return f"{READINGS[reading][:1].upper()}{READINGS[reading][1:]}."
+
+
+def instances_counted(count: int) -> str:
+    """Return a number of instances with the noun."""
+    return f"{count} instance" if count == 1 else f"{count} instances"
+
+
+def _indented(sentences: Sequence[str]) -> list[str]:
+    """Return sentences in lines of a terminal, each with a margin."""
+    lines = (wrap(each, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False) for each in sentences)
+    return [line for each in lines for line in each]
+
+
+def in_words(value: Fraction | float) -> str:
+    """Return a number as it is printed: as a fraction where it is not too long, else rounded, which the word "about" says."""
+    if isinstance(value, float):
+        return "infinity" if value > 0 else "-infinity"
+    if value.numerator.bit_length() + value.denominator.bit_length() <= LONGEST_FRACTION:
+        return str(value)
+    return f"about {Decimal(value.numerator) / Decimal(value.denominator):.17g}"

@@ -1,0 +1,258 @@
+"""Are two problems one? The questions `same` and `refute`, on instances that are drawn."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from equimargin.equivalence.instances import drawn, instances_of
+from equimargin.equivalence.reproduction import reproduction
+from equimargin.equivalence.search import CounterexampleSearch
+from equimargin.formulations import REGISTRY
+from equimargin.formulations.numeric.arguments import count, positive
+from equimargin.formulations.programs.reading import Reading
+from equimargin.proofs.certificates.program import program_certificate
+from equimargin.proofs.equivalence import Finding, Statement, compare_at, name_of, stated
+from equimargin.proofs.equivalence.comparison import RELATIVELY_APART
+from equimargin.proofs.equivalence.verdict import Difference, Same, found_reasons, instances_counted, reading_used, scope, separation
+from equimargin.solvers.exact.program import Undecided
+from equimargin.solvers.exact.program.clock import Clock, OutOfTime
+
+DRAWS = 8
+"""Default number of instances on which a reason is sought."""
+SIFTED = 8
+"""Instances that are drawn for each on which a reason is sought: most small ones are trivial, or have no finite optimum."""
+EXAMPLES = 100
+"""Default number of instances that are drawn to find a difference."""
+SECONDS = 300.0
+"""Default time limit of a verdict, in seconds."""
+PROOF_SECONDS = 20.0
+"""Seconds that the certificate of one optimum may take, which was found before."""
+NOTHING_TO_COMPARE = "No drawn instance has two exact optima to compare."
+"""Said where a search has nothing to go by."""
+
+
+def same(
+    a: Statement,
+    b: Statement,
+    data: Any = None,
+    *,
+    draws: int = DRAWS,
+    examples: int = EXAMPLES,
+    seed: int = 0,
+    finite: bool = False,
+    reading: Reading = "fractions",
+    seconds: float = SECONDS,
+) -> Same:
+    """Return the verdict on whether two problems have equal optima, for all data that a strategy draws.
+
+    At every instance drawn, the exact optima are compared in rationals, and a reason is sought why
+    they are equal: a renaming with scales, the Lagrangian dual, equations solved for unknowns, or a
+    chain of these, each verified number by number. Where the data enter as cvxpy parameters, a
+    reason may hold for all their values in the problems that were built. Then an instance with
+    different optima is sought, and made small.
+
+    Parameters
+    ----------
+    a, b : Statement
+        The id of a formulation, or a function of data that returns a cvxpy problem, or a problem
+        and the map of its optimum to the number that is compared. A value map should take
+        fractions, -inf and inf.
+    data : Any
+        A hypothesis strategy of what both take; by default small problems of the family of the
+        ids. Ids of two families that take the same data, such as svm.soft and svm.nobias, are asked
+        on problems of one of them, and of the other at the same points, labels, cost, kernel and
+        weights.
+    draws : int
+        Instances on which a reason is sought.
+    examples : int
+        Instances that are drawn to find a difference.
+    seed : int
+        Seed of both.
+    finite : bool
+        Whether a difference must be one of two finite optima.
+    reading : Reading
+        How floats are read.
+    seconds : float
+        The time limit.
+
+    Returns
+    -------
+    Same : the verdict.
+
+    Raises
+    ------
+    KeyError : an unknown id.  TypeError : a function that returns no problem.
+    ValueError : data that are not given, or that cannot be drawn, or wrong numbers.
+    """
+    started = time.monotonic()
+    asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
+    strategy = instances_of(a, b) if data is None else data
+    findings, in_time = asked.findings(strategy, count(draws, "draws"), seed)
+    apart = next((found for found in findings if found.apart), None)
+    search = asked.search(finite or (apart is not None and apart.finite))
+    different = search.run(strategy, count(examples, "examples"), seed)
+    if different is None and apart is not None and (apart.finite or not finite):
+        different = apart
+    if different is not None:
+        verdict, reasons = "DIFFERENT", separation(different, findings, reading)
+    else:
+        verdict, reasons = _without_difference(findings, search, in_time, reading)
+    return asked.answer(verdict, reasons, different, findings, search, time.monotonic() - started)
+
+
+def refute(
+    a: Statement,
+    b: Statement | None = None,
+    data: Any = None,
+    *,
+    examples: int = 3 * EXAMPLES,
+    seed: int = 0,
+    finite: bool = False,
+    reading: Reading = "fractions",
+    seconds: float = SECONDS,
+) -> Same:
+    """Search for the smallest instance on which two problems have different optima.
+
+    Parameters
+    ----------
+    a, data, examples, seed, finite, reading, seconds
+        As in `same`.
+    b : Statement or None
+        The other problem; by default the definition of the family of a, the first of its
+        formulations that is not a.
+
+    Returns
+    -------
+    Same : DIFFERENT with the instance, or UNDECIDED.
+
+    Raises
+    ------
+    KeyError, ValueError, TypeError
+        As `same` does; a ValueError also where `a` has no counterpart.
+    """
+    started = time.monotonic()
+    b = definition(a) if b is None else b
+    asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
+    search, strategy = asked.search(finite), instances_of(a, b) if data is None else data
+    drawn(strategy, 1, seed)  # a strategy that fails is refused here: the search passes over what hypothesis raises
+    different = search.run(strategy, count(examples, "examples"), seed)
+    if different is not None:
+        return asked.answer("DIFFERENT", separation(different, (), reading), different, (), search, time.monotonic() - started)
+    none = "No instance was found on which they differ." if search.looked_at else NOTHING_TO_COMPARE
+    reasons = [none, *_in_time(search.in_time), reading_used(reading)]
+    return asked.answer("UNDECIDED", reasons, None, (), search, time.monotonic() - started)
+
+
+def definition(a: Statement) -> str:
+    """Return the first formulation of a formulation's family that is not it and no control.
+
+    Raises
+    ------
+    KeyError : an unknown id.  ValueError : a function, or a formulation that is alone.
+    """
+    if not isinstance(a, str):
+        raise ValueError(f"say what {name_of(a)} is compared with: it is no formulation of a family")
+    instances_of(a, None)
+    others = [id for id, entry in REGISTRY.items() if entry.family == REGISTRY[a].family and id != a and not entry.control]
+    if not others:
+        raise ValueError(f"{a} is the only formulation of its family: say what it is compared with")
+    return others[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    a: Statement
+    b: Statement
+    reading: Reading
+    clock: Clock
+    finite: bool
+
+    def findings(self, strategy: Any, draws: int, seed: int) -> tuple[list[Finding], bool]:
+        """Return the findings at the largest instances drawn, and whether the time sufficed.
+
+        The draws are those with finite optima.
+        """
+        found: list[Finding] = []
+        try:
+            for instance in drawn(strategy, SIFTED * draws, seed):
+                if sum(not (each.refused or (each.equal and not each.finite)) for each in found) == draws:
+                    break
+                found.append(compare_at(instance, self.a, self.b, self.reading, self.clock))
+        except OutOfTime:
+            return found, False
+        return found, True
+
+    def search(self, finite: bool) -> CounterexampleSearch:
+        """Return a search that asks no reasons."""
+        compare = partial(compare_at, a=self.a, b=self.b, reading=self.reading, clock=self.clock, explain=False)
+        return CounterexampleSearch(compare, finite)
+
+    def proof(self, statement: Statement, different: Finding) -> dict[str, Any] | None:
+        """Return a certificate of the optimum of a problem, or of its ray, at the instance on which two differ."""
+        of = stated(statement, different.data, self.reading, Clock(PROOF_SECONDS))
+        try:
+            assert not isinstance(of.outcome, Undecided)
+            return program_certificate(of.program, of.outcome)
+        except (ValueError, OutOfTime):
+            return None
+
+    def answer(
+        self,
+        verdict: Any,
+        reasons: Sequence[str],
+        different: Finding | None,
+        findings: Sequence[Finding],
+        search: CounterexampleSearch,
+        seconds: float,
+    ) -> Same:
+        """Return the verdict with all that was counted."""
+        known = [found for found in findings if found.values is not None]
+        undecided = search.undecided + Counter(found.undecided for found in findings if found.values is None)
+        difference = None
+        if different is not None:
+            assert different.values is not None
+            code = reproduction(self.a, self.b, different.data, self.reading)
+            difference = Difference(different.data, different.values, code, (self.proof(self.a, different), self.proof(self.b, different)))
+        instances, equal = len(known) + search.looked_at, sum(found.equal for found in known) + search.equal
+        a, b = name_of(self.a), name_of(self.b)
+        return Same(a, b, verdict, tuple(reasons), difference, tuple(findings), instances, equal, undecided, seconds)
+
+
+def _without_difference(
+    findings: Sequence[Finding], search: CounterexampleSearch, in_time: bool, reading: Reading
+) -> tuple[str, list[str]]:
+    """Return the verdict where no instance separates the two, and why."""
+    taken = [found for found in findings if not found.refused]
+    known = [found for found in taken if found.values is not None]
+    explained = [found for found in known if found.reason is not None]
+    infinite = [found for found in known if found.equal and not found.finite]
+    rounded = sum(not found.equal for found in known) + search.looked_at - search.equal
+    if in_time and explained and len(explained) + len(infinite) == len(taken) and not rounded:
+        verified_for = scope(explained, infinite, len(findings) - len(taken))
+        return "EQUAL", [*found_reasons(explained), *verified_for, *_in_time(search.in_time), reading_used(reading)]
+    unexplained = len(known) - len(explained) - len(infinite)
+    said = [f"No reason was found on {unexplained} of {instances_counted(len(known))}."] if unexplained else []
+    unsought = Counter(found.unsought for found in known if found.unsought)
+    said += [f"None was sought on {instances_counted(count)}: {why}." for why, count in unsought.items()]
+    if not known:
+        said = [NOTHING_TO_COMPARE]
+    elif len(infinite) == len(known):
+        said = [
+            f"Exact rays prove the same infinity of both on {instances_counted(len(known))}, and no drawn instance has a finite optimum."
+        ]
+    if 0 < len(known) < len(taken):
+        said.append(f"{len(taken) - len(known)} of the {len(taken)} instances drawn are undecided.")
+    if rounded:
+        near = f"{float(RELATIVELY_APART):g}"
+        explained_by = f"within {near}, or within what roundings of the stated numbers explain"
+        said.append(f"On {rounded} the optima agree only {explained_by}: numbers were rounded before they were declared.")
+    return "UNDECIDED", [*said, *_in_time(in_time and search.in_time), reading_used(reading)]
+
+
+def _in_time(in_time: bool) -> list[str]:
+    return [] if in_time else ["The time limit ended the search."]

@@ -1,0 +1,274 @@
+"""Lagrangian duals that are derived by machine, against those that are declared, right and misprinted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from equimargin.formulations import (
+    REGISTRY,
+    Kernel,
+    MarginProblem,
+    Problem,
+    classification,
+    linear,
+    polynomial,
+    precomputed,
+    rbf,
+)
+from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.problem.base import AnyProblem
+from equimargin.formulations.programs import program_from_arrays
+from equimargin.proofs.equivalence.comparison import compare_at
+from equimargin.proofs.equivalence.duals import DUAL_OF, at_margin_one, dual_reason, stated_form
+from equimargin.proofs.equivalence.form import Form, array, form_of, fraction
+from equimargin.proofs.equivalence.moves import LagrangianDual
+from equimargin.proofs.equivalence.reason import Reason, after, find_reason
+from equimargin.proofs.equivalence.renaming import ColourRefinement, RenamingSearch
+from equimargin.proofs.equivalence.rules import normal
+from equimargin.proofs.equivalence.stated import stated
+from equimargin.solvers.exact.program import Optimum, program_optimum
+from equimargin.solvers.exact.program.clock import Clock
+from equimargin.testing import HARD, task_of
+from narrow import present
+from oracles.own_entries import PRINTED
+
+POINTS, SCORES = np.array([[2.0, 0.5], [1.0, -1.25], [-0.5, 1.0], [-2.0, -0.25], [0.75, 0.0]]), np.array([2.0, 1.0, 0.0, 0.0, 1.0])
+READ_OUTS = {"svm.hard.bias.as_printed", "rank.l2.value.as_printed", "ord.hard.rank_hard.unscaled"}
+"""Misprints of how a solution is read, not of a problem: what they declare is right."""
+MISPRINTED = {
+    "svm.soft.dual.as_printed": "svm.soft.primal",
+    "svr.l1.dual.as_printed": "svr.l1.primal",
+    "rank.l1.dual.as_printed": "rank.l1.primal",
+    "rank.differences.dual": "rank.l1.primal",
+    "rank.lambda.function.as_lambda_half": "rank.lambda.dual",
+    "rank.reduced": "rank.l1.dual",
+    "rank.onenorm.differences": "rank.onenorm.dual",
+    "rank.onenorm.free": "rvm.dual",
+    "svm.onenorm.free": "svm.onenorm.dual",
+    "rvm.as_printed": "rvm.dual",
+    "svm.penalized.primal": "svm.soft.dual",
+    "ord.implicit.neighbours": "ord.implicit.dual",
+    "ord.implicit.rank_l1": "ord.implicit.dual",
+    "ord.implicit_l2.dual.of_half": "ord.implicit_l2.primal",
+}
+"""Every control, and the declaration that it must not be dual to."""
+ONE_OPTIMUM_HERE = {"svm.onenorm.free", "svm.penalized.primal", "ord.implicit.neighbours"}
+"""Controls whose optimum is the right one on the data of this test: nothing but their numbers tells them from the dual."""
+SECONDS = 300.0
+
+
+def grid(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Four points in eighths, and scores with one point of its own level and both classes."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(-40, 41, (4, 3)) / 8, rng.permutation([2.0, 1.0, 0.0, 0.0])
+
+
+def problem_of(family: str, kernel: Kernel, C: float = 0.5, data: tuple[np.ndarray, np.ndarray] = (POINTS, SCORES)) -> Problem:
+    """A problem on a grid, with numbers that every declaration computes with exactly."""
+    points, scores = data
+    task = task_of(family)
+    y = {"classification": np.sign(scores - 0.5), "regression": scores - 0.75, "ranking": scores, "ordinal": scores}[task]
+    settings: dict[str, Any] = {"X": points @ points.T if kernel.name == "precomputed" else points, "y": y, "kernel": kernel}
+    if family not in HARD:
+        settings["C"] = C
+    if task == "regression":
+        settings["epsilon"] = 0.25
+    problem: Problem = FAMILIES[family](settings)
+    return problem
+
+
+def takes_no_differences(family: str) -> bool:
+    """Whether a family's declarations take no differences of the features of K, which are exact floats for a linear kernel only."""
+    return not family.startswith(("rank", "rvm"))
+
+
+def derived(primal: str, problem: AnyProblem) -> Form:
+    """Return the derived dual, reduced to the multipliers of the rows of the primal."""
+    return normal(LagrangianDual().apply(stated_form(primal, problem)), "none", Clock(SECONDS))[0]
+
+
+def declared(dual: str, problem: AnyProblem) -> Form:
+    """Return the declared dual, reduced."""
+    return normal(stated_form(dual, problem), "none", Clock(SECONDS))[0]
+
+
+def are_one(first: Form, second: Form) -> bool:
+    """Return True if the two forms are one, number by number."""
+    return RenamingSearch(ColourRefinement(first), ColourRefinement(second), Clock(SECONDS)).run() is not None
+
+
+def reason_of(primal: str, dual: str, problem: AnyProblem) -> Reason | None:
+    """Return the reason of the dual; one found holds when it is replayed, and is the dual of the primal."""
+    reason = dual_reason(primal, dual, problem, SECONDS)
+    if reason is not None:
+        assert reason.holds(stated_form(primal, problem), stated_form(dual, problem))
+        assert isinstance(reason.first[0], LagrangianDual)
+        assert reason.kind == "B is the Lagrangian dual of A"
+        assert {abs(s) for s in reason.renaming.scales} <= {1}
+    return reason
+
+
+def test_the_duals_of_all_primals_are_known() -> None:
+    """31 of the documents; a form that is entered with a dual beside it is one more."""
+    assert len([id for id in DUAL_OF if not id.startswith("test.")]) >= 31
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("primal", "dual"), DUAL_OF.items())
+def test_the_derived_dual_is_the_declared_one(primal: str, dual: str) -> None:
+    family = REGISTRY[primal].family
+    others = [polynomial(2, 0.5, 1.0), rbf(0.5), precomputed()] if takes_no_differences(family) else []
+    for kernel in (linear(), *others):
+        assert reason_of(primal, dual, problem_of(family, kernel)) is not None
+    assert reason_of(primal, dual, problem_of(family, linear(), C=4.0)) is not None
+
+
+@pytest.mark.parametrize(("primal", "dual"), DUAL_OF.items())
+def test_so_it_is_on_other_data(primal: str, dual: str) -> None:
+    """Entry by entry both duals are polynomials in the data: equal at points drawn at random, they are equal."""
+    for seed in (1, 2):
+        assert reason_of(primal, dual, problem_of(REGISTRY[primal].family, linear(), C=2.0, data=grid(seed))) is not None
+
+
+@pytest.mark.parametrize("primal", [id for id in DUAL_OF if "onenorm" in id or id.startswith("rvm")])
+def test_a_point_of_one_number_is_a_row_like_any_other(primal: str) -> None:
+    """A price of such a point has one unknown w_j of a linear kernel: it is no bound, and no other price takes its place."""
+    points = np.array([[2.0, 0.0], [0.0, -1.25], [0.0, 0.0], [-2.0, -0.25], [1.0, 0.0]])
+    family = REGISTRY[primal].family
+    assert reason_of(primal, DUAL_OF[primal], problem_of(family, linear(), data=(points, SCORES))) is not None
+
+
+@pytest.mark.parametrize("primal", [id for id in DUAL_OF if id.endswith((".margin", ".beta"))])
+def test_a_row_of_one_number_is_a_bound(primal: str) -> None:
+    """With one feature, rows and norms have one number; with two opposite ones a point of 0 has none."""
+    family = REGISTRY[primal].family
+    for points in ([[-2.0], [-1.0], [0.0], [2.0]], [[-2.0, 2.0], [0.0, 0.0], [1.0, -1.0], [2.0, -2.0]]):
+        for scores in ([2.0, 0.0, 0.0, 1.0], [0.0, 2.0, 1.0, 0.0]):
+            problem = problem_of(family, linear(), C=2.0, data=(np.array(points), np.array(scores)))
+            assert reason_of(primal, DUAL_OF[primal], problem) is not None
+
+
+@pytest.mark.parametrize("control", MISPRINTED)
+def test_a_misprint_is_no_dual(control: str) -> None:
+    kernel = polynomial(2, 1.0, 1.0) if "differences" in control else linear()
+    counterpart = MISPRINTED[control]
+    primal, dual = (counterpart, control) if REGISTRY[control].carries == "multipliers" else (control, counterpart)
+    problem = problem_of(REGISTRY[control].family, kernel)
+    assert reason_of(primal, dual, problem) is None
+    found = compare_at(problem, primal, dual, "exact", Clock(SECONDS), explain=False)
+    assert found.apart == (control not in ONE_OPTIMUM_HERE)
+
+
+def test_every_control_is_judged() -> None:
+    assert {id for id, entry in PRINTED.items() if entry.control} == set(MISPRINTED) | READ_OUTS
+
+
+def test_a_dual_with_weights_has_a_box_for_every_row() -> None:
+    problem = classification(POINTS, np.sign(SCORES - 0.5), 0.5, sample_weight=[1.0, 4.0, 0.25, 1.0, 16.0])
+    assert reason_of("svm.soft.primal", "svm.soft.dual", problem) is not None
+    assert reason_of("svm.l2.primal", "svm.l2.dual", replace(problem, loss="squared_hinge")) is not None
+    ends = ColourRefinement(derived("svm.soft.primal", problem)).ends
+    assert [(fraction(low), fraction(high)) for low, high in ends] == [(Fraction(0), Fraction(c)) for c in (0.5, 2.0, 0.125, 0.5, 8.0)]
+
+
+def test_the_derived_dual_of_the_tutorial_is_its_equation() -> None:
+    problem = problem_of("svm.soft", linear())
+    assert isinstance(problem, MarginProblem)
+    dual = derived("svm.soft.primal", problem)
+    signed = problem.rows.s[:, None] * POINTS  # dyadic: products are exact
+    assert (floats(dual.H) == signed @ signed.T).all()  # (26) with the 1/2
+    assert floats(dual.g).tolist() == [-1] * 5
+    assert (floats(dual.E[0] / dual.E[0, 0]) == problem.rows.s / problem.rows.s[0]).all()
+    assert ColourRefinement(dual).ends == [(0, fmpq(1, 2))] * 5
+    assert dual.shape == (5, 1, 10)
+
+
+@pytest.mark.parametrize("family", ["svm.soft", "svm.l2", "svr.l1", "rank.l1", "rvm", "rank.onenorm", "svm.onenorm"])
+def test_one_number_changed_anywhere_is_seen(family: str) -> None:
+    """A bound at 0 is the same with any positive factor; every other number is compared."""
+    problem, ids = problem_of(family, linear()), (f"{family}.primal", f"{family}.dual")
+    reason = present(reason_of(*ids, problem))
+    one, other = after(stated_form(ids[0], problem), reason.first), after(stated_form(ids[1], problem), reason.second)
+    assert are_one(one, other)
+    changed = [replace(other, **{part: nudged(getattr(other, part))}) for part in ("H", "g", "E", "f") if getattr(other, part).size]
+    rows = [r for r, end in enumerate(other.f) if end != 0 or not other.bounds[r]]
+    for r in rows[:1]:
+        F, f = np.vstack([np.delete(other.F, r, 0), nudged(other.F[r])]), np.append(np.delete(other.f, r), other.f[[r]])
+        changed.append(replace(other, F=F, f=f))
+    assert not any(are_one(one, wrong) for wrong in [replace(other, constant=other.constant + 1), *changed])
+
+
+def test_an_equation_is_put_into_a_quadratic() -> None:
+    """min z0^2 + z1 with z0 + z1 = 2 and z1 >= 0 is min z1^2 - 3 z1 + 4."""
+    form = form_of(program_from_arrays([[2, 0], [0, 0]], [0, 1], [[1, 1]], [2], [[0, -1]], [0]))
+    left, _ = normal(form, "none", Clock(SECONDS))
+    assert (left.H.tolist(), left.g.tolist(), left.constant) == ([[2]], [-3], 4)
+    assert (left.F.tolist(), left.f.tolist(), len(left.E)) == ([[-1]], [0], 0)
+
+
+def test_equations_are_compared_by_their_solutions() -> None:
+    problem = problem_of("svm.soft", linear())
+    one, other = derived("svm.soft.primal", problem), declared("svm.soft.dual", problem)
+    assert are_one(one, replace(other, E=other.E * -3, e=other.e * -3))
+    twice = replace(other, E=np.vstack([other.E, other.E]), e=np.append(other.e, other.e))
+    assert find_reason(one, twice, False, Clock(SECONDS)) is not None
+
+
+@pytest.mark.parametrize("family", ["svm.hard", "svm.nobias_hard", "rank.hard"])
+def test_at_the_margin_one_the_optimum_is_that_of_the_family(family: str) -> None:
+    points, scores = np.array([[2.0, 1.0], [0.5, 2.0], [-1.0, -1.0], [-2.0, 0.0]]), np.array([2.0, 1.0, 0.0, 0.0])
+    problem = problem_of(family, linear(), data=(points, scores))
+    value = optimal_value(stated_form(f"{family}.margin", problem))
+    assert value == optimal_value(stated_form(f"{family}.primal", problem))
+    margin = stated(f"{family}.margin", problem, "exact", Clock(SECONDS)).problem.solve()
+    assert float(value) == pytest.approx(1 / (2 * margin**2), rel=1e-6)
+
+
+def test_only_a_margin_over_the_unit_ball_is_scaled() -> None:
+    """max t over t <= a x, |x| <= s and s <= 1, and what it must not be: each change is another program."""
+    rows = program_from_arrays(None, [-1, 0, 0], None, [], [[1, -2, 0], [0, 0, 1]], [0, 1])
+    norm = np.array([array([0, 0, 1]), array([0, 1, 0])])
+    right = at_margin_one(form_of(rows), norm)
+    assert (right.H.tolist(), right.E.tolist(), right.F.tolist()) == ([[0, 0], [0, 1]], [[1, 0]], [[1, -2]])
+    half = at_margin_one(replace(form_of(rows), f=array([0, Fraction(1, 2)])), norm)
+    assert half.H.tolist() == [[0, 0], [0, 4]]
+    form = form_of(rows)
+    wrong = [
+        (replace(form, f=array([1, 1])), norm),
+        (replace(form, f=array([0, -1])), norm),
+        (replace(form, constant=array([1])[0]), norm),
+        (replace(form, F=np.array([array([1, -2, 1]), array([0, 0, 1])])), norm),
+        (replace(form, g=array([-1, 0, 1])), norm),
+        (form, -norm),
+        (form, np.array([array([1, 0, 1]), array([0, 1, 0])])),
+        (form, np.array([array([0, 0, 1]), array([0, 1, 1])])),
+    ]
+    for other, rows_of_norm in wrong:
+        with pytest.raises(ValueError, match="margin over the unit ball"):
+            at_margin_one(other, rows_of_norm)
+
+
+def optimal_value(form: Form) -> Fraction:
+    """Return the exact optimum of a form of small dyadic numbers."""
+    H, g, E, e, F, f = (floats(part) for part in (form.H, form.g, form.E, form.e, form.F, form.f))
+    found = program_optimum(program_from_arrays(H, g, E if len(e) else None, e, F, f))
+    assert isinstance(found, Optimum)
+    return found.value
+
+
+def floats(numbers: Any) -> np.ndarray:
+    """Return rational numbers as floats."""
+    return np.array([float(fraction(v)) for v in numbers.ravel()]).reshape(numbers.shape)
+
+
+def nudged(values: Any) -> Any:
+    """Return the same with a 2^-60 of its first entry more in it, of 1 where that is 0."""
+    changed = values.copy()
+    changed.ravel()[0] += (abs(changed.ravel()[0]) or 1) * array([Fraction(1, 2**60)])[0]
+    return changed
