@@ -12,8 +12,9 @@ from math import sqrt
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.links.kinds import Link
 from equimargin.formulations.links.table import LINKS
-from equimargin.proofs import Agreement, FamilyVerdict
-from equimargin.report.pages.drawing import OF_AGREEMENT, Element, Picture, cut, rounded, symbol, text
+from equimargin.proofs import Agreement
+from equimargin.report.pages.drawing import OF_AGREEMENT, Element, Picture, cut, symbol, text
+from equimargin.report.view import FamilyView
 
 SIGNS = {"equivalence": "=", "strong equivalence": "≡", "rescaling": "∝", "relaxation": "≤", "not equivalent": "≠"}
 """The sign of a link by its kind."""
@@ -44,23 +45,26 @@ SEVERITY = (Agreement.DISAGREES, Agreement.FAILED, Agreement.INACCURATE, Agreeme
 
 @dataclass(frozen=True)
 class Graph:
-    """The picture, and its links in words.
-
-    links : from, kind, to, statement, theorem or what there is instead of one.
-    """
+    """The picture, and its links in words."""
 
     picture: Picture
+    """The picture."""
     links: Sequence[tuple[str, str, str, str, str]]
+    """From, kind, to, statement, and theorem or another proof, of every link."""
 
 
-def link_graph(families: Sequence[FamilyVerdict]) -> Graph | None:
-    """The graph of the formulations of some families; None where they have no links."""
+def link_graph(families: Sequence[FamilyView]) -> Graph | None:
+    """Return the graph of the formulations of some families; None where they have no links."""
     compared = list(dict.fromkeys(family.id for family in families))
     ids = [entry.id for name in compared for entry in REGISTRY.values() if entry.family == name]
     links = [link for link in LINKS if link.a in ids and link.b in ids and link.a != link.b]
     if not links:
         return None
-    places, elements, height = _names(compared, ids, _said(families))
+    worst: dict[str, Agreement] = {}
+    for answer in (answer for family in families for answer in family.answers):
+        id = answer.run.formulation or ""
+        worst[id] = min(worst.get(id, Agreement.SKIPPED), answer.agreement, key=SEVERITY.index)
+    places, elements, height = _names(compared, ids, worst)
     elements = [*_arcs(links, places), *elements]
     kinds = [kind for kind in SIGNS if any(link.kind == kind for link in links)]
     legend = [(text(SIGNS[kind], 8, 12, "sign", "middle"), f"{kind}: {WORDS[kind]}") for kind in kinds]
@@ -69,18 +73,8 @@ def link_graph(families: Sequence[FamilyVerdict]) -> Graph | None:
     return Graph(picture, [(link.a, link.kind, link.b, link.statement, link.status) for link in links])
 
 
-def _said(families: Sequence[FamilyVerdict]) -> Mapping[str, Agreement]:
-    """What a reader must see most of what the referee says of the answers of every formulation."""
-    said: dict[str, Agreement] = {}
-    for j in (j for family in families for j in family.judgements):
-        id = j.evidence.run.formulation
-        if id is not None:
-            said[id] = min(said.get(id, Agreement.SKIPPED), j.agreement, key=SEVERITY.index)
-    return said
-
-
-def _names(families: Sequence[str], ids: Sequence[str], said: Mapping[str, Agreement]) -> tuple[dict[str, float], list[Element], float]:
-    """Heights of the formulations, their names with those of their families, and the whole height."""
+def _names(families: Sequence[str], ids: Sequence[str], worst: Mapping[str, Agreement]) -> tuple[dict[str, float], list[Element], float]:
+    """Return heights of the formulations, their names with those of their families, and the whole height."""
     places: dict[str, float] = {}
     elements = []
     y = 0.0
@@ -89,7 +83,7 @@ def _names(families: Sequence[str], ids: Sequence[str], said: Mapping[str, Agree
         elements.append(text(family, NAMES, y - 5, "head"))
         for id in (id for id in ids if REGISTRY[id].family == family):
             places[id] = y + ROW / 2
-            agreement = said.get(id, Agreement.SKIPPED)
+            agreement = worst.get(id, Agreement.SKIPPED)
             elements.append(symbol(OF_AGREEMENT[agreement], NAMES + 6, places[id], str(agreement), f"{id}: {agreement}"))
             style = "row control" if REGISTRY[id].control else "row"
             elements.append(text(cut(id, LETTERS), NAMES + 16, places[id] + 3.5, style, title=id))
@@ -98,7 +92,7 @@ def _names(families: Sequence[str], ids: Sequence[str], said: Mapping[str, Agree
 
 
 def _arcs(links: Sequence[Link], places: Mapping[str, float]) -> Iterator[Element]:
-    """The arcs, the longest below; of several between the same two formulations each lies further out than the one before."""
+    """Yield the arcs, the longest below; of several between the same two formulations each lies further out than the one before."""
     longest = max(abs(places[link.a] - places[link.b]) for link in links)
     seen: dict[frozenset[str], int] = {}
     signs = []
@@ -108,7 +102,7 @@ def _arcs(links: Sequence[Link], places: Mapping[str, float]) -> Iterator[Elemen
         out = min(30 + (DEEPEST - 60) * sqrt((bottom - top) / longest) + 26 * before, DEEPEST)
         x, kind = NAMES - 2, link.kind.replace(" ", "-")
         said = f"{link.a} {SIGNS[link.kind]} {link.b}: {link.statement}"
-        path = f"M{x} {rounded(top)}C{rounded(x - out)} {rounded(top)} {rounded(x - out)} {rounded(bottom)} {x} {rounded(bottom)}"
+        path = f"M{x} {round(top, 2)}C{round(x - out, 2)} {round(top, 2)} {round(x - out, 2)} {round(bottom, 2)} {x} {round(bottom, 2)}"
         yield Element("path", {"d": path, "class": f"arc {kind}"}, title=said)
         signs.append(text(SIGNS[link.kind], x - 0.75 * out, (top + bottom) / 2 + 4, f"sign {kind}", "middle", said))
     yield from signs
