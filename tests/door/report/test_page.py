@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import io
 import json
 import os
 import re
@@ -21,6 +23,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
@@ -89,6 +92,15 @@ def test_solvers_stand_first_and_the_fastest_is_first(found: Comparison) -> None
         lines = str(found).splitlines()
         below = lines[next(i for i, line in enumerate(lines) if line.startswith(f"{family.id} ")) + 1]
         assert below.split()[0] == fastest
+
+
+def test_all_faces_say_the_same_sentences_of_a_family(found: Comparison) -> None:
+    wide = io.StringIO()
+    found.show(Console(file=wide, width=150))
+    faces = [" ".join(text.split()) for text in (str(found), html.unescape(found.to_html()), wide.getvalue())]
+    sentences = [sentence for family in found.view.families for sentence in family.remarks]
+    assert any(sentence.startswith("Wrong on purpose") for sentence in sentences)
+    assert all(sentence in face for sentence in sentences for face in faces)
 
 
 @pytest.mark.parametrize(
