@@ -1157,8 +1157,8 @@ FAULTS = (
     Fault(
         "answers that disagree get the mark of agreement",
         "src/equimargin/report/words.py",
-        'Agreement.DISAGREES: ("✗", "X")',
-        'Agreement.DISAGREES: ("✓", "ok")',
+        '"disagrees": ("✗", "X")',
+        '"disagrees": ("✓", "ok")',
         ("page",),
     ),
     Fault(

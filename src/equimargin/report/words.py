@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from textwrap import fill
 
-from equimargin.proofs import Agreement
-
 NO_BREAK = "\N{NO-BREAK SPACE}"
 """A space without a line break."""
 MARKS = {
-    Agreement.AGREES: ("✓", "ok"),
-    Agreement.INACCURATE: ("≈", "~"),
-    Agreement.DISAGREES: ("✗", "X"),
-    Agreement.FAILED: ("!", "!"),
-    Agreement.SKIPPED: ("-", "-"),
+    "agrees": ("✓", "ok"),
+    "inaccurate": ("≈", "~"),
+    "disagrees": ("✗", "X"),
+    "failed": ("!", "!"),
+    "skipped": ("-", "-"),
 }
-"""Mark of each agreement, in Unicode and in ASCII."""
+"""Mark of each `Agreement` by its word, in Unicode and in ASCII; the enumeration would load numpy for --explain."""
 MEANINGS = {
-    Agreement.AGREES: "the value is the optimum, and the point is near-optimal after exact repair, both within --agree-tol",
-    Agreement.INACCURATE: "off by no more than its own accuracy explains",
-    Agreement.DISAGREES: "off by more than that: a formulation is wrong, or a solver is",
-    Agreement.FAILED: "it did not solve its own problem, or ran out of time",
-    Agreement.SKIPPED: "it does not take this problem, or was not asked",
+    "agrees": "the value is the optimum, and the point is near-optimal after exact repair, both within --agree-tol",
+    "inaccurate": "off by no more than its own accuracy explains",
+    "disagrees": "off by more than that: a formulation is wrong, or a solver is",
+    "failed": "it did not solve its own problem, or ran out of time",
+    "skipped": "it does not take this problem, or was not asked",
 }
 """Meaning of each agreement."""
 
 
-def _explained(agreement: Agreement) -> str:
+def _explained(agreement: str) -> str:
     """Return a mark, its word and its meaning on lines of 80 columns."""
     mark, plain = MARKS[agreement]
     return fill(f"{mark} {plain:<3} {agreement:<11} {MEANINGS[agreement]}", 78, subsequent_indent=" " * 18, break_on_hyphens=False)
@@ -54,7 +52,7 @@ UNDECIDED   Too few answers agree. The sentence under the block says why, and
 
 Marks, in Unicode and in ASCII. A figure behind one says how far the answer is
 off, relative to the optimum; the last lines say why answers were skipped.
-{chr(10).join(map(_explained, Agreement))}
+{chr(10).join(map(_explained, MARKS))}
 
 Sources     A letter is a document, what follows are its equations: T the
             tutorial of Yu and Kim, P Zapien and others on the path, K Kuo, Lee

@@ -52,7 +52,7 @@ def comparison_page(
         columns=[("family", True), *((name, name not in FIGURES) for name in COLUMNS)],
         answers=[_row(family.id, answer) for family in view.families for answer in family.answers],
         graph=link_graph(view.families),
-        marks={str(agreement): mark for agreement, (mark, _) in MARKS.items()},
+        marks={agreement: mark for agreement, (mark, _) in MARKS.items()},
         meanings=MEANINGS,
     )
 
