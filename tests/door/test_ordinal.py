@@ -22,7 +22,7 @@ from equimargin.own import ProgramProblem, optimum
 from equimargin.own.data import problem_of
 from equimargin.proofs import Agreement, certificate, examine_solution, judge
 from equimargin.proofs.certificates.program import certificate_of_definition
-from equimargin.report.page import skips
+from equimargin.report.sentences import skips
 from equimargin.solvers import SOLVERS, Limits, Solution, Status, exact_optimum, exact_path, regularization_path, solve
 from equimargin.solvers.ordinal.ordered_thresholds import by_newton
 from narrow import present
@@ -331,5 +331,5 @@ def test_data_that_are_no_ordinal_regression_are_a_sentence(tmp_path: Path, chan
 def test_a_formulation_that_is_skipped_alone_is_named() -> None:
     """Of three levels only the form for two is skipped; the backends answer the others."""
     problem = ordinal([[0.0], [1.0], [3.0]], [0, 1, 2])
-    (skip,) = skips(compare(problem, solvers=["CLARABEL"]).families, [])
+    (skip,) = skips(compare(problem, solvers=["CLARABEL"]).families)
     assert skip == "CLARABEL on ord.implicit.two_levels (there are 3 levels, and classification has two)"

@@ -34,7 +34,6 @@ from equimargin.formulations.user_functions import Quit, kept_from_quitting
 from equimargin.own import Family, ProgramProblem
 from equimargin.own.instances import check_own_formulation, check_own_solver
 from equimargin.proofs import Agreement, Verdict
-from equimargin.report.page import summary
 from equimargin.solvers import SOLVERS, Requirements, Status, solve
 from equimargin.solvers.registry import RegisteredSolver, solver
 from equimargin.testing import check_solver
@@ -297,9 +296,7 @@ def test_a_control_is_never_the_fastest(monkeypatch: pytest.MonkeyPatch) -> None
         solvers=["CLARABEL", "smo"],
         include_controls=True,
     )
-    from equimargin.report.pages.comparison import _overview
-
-    assert [cell.text for cell in _overview(found.families[0], 0, False)][-2:] == [
+    assert [cell.text for cell in found.view.families[0].overview][-2:] == [
         "svm.soft.primal by CLARABEL",
         "1",
     ]
@@ -317,8 +314,7 @@ def test_two_runs_of_one_library_are_one_witness() -> None:
 
 def test_the_summary_says_that_seconds_of_compiling_are_those_of_loading_too() -> None:
     found = compare(classification(X, Y, 1.0), formulations="svm.soft.primal", solvers="CLARABEL")
-    _, time = summary(found.families, (), seconds=1e-3, interrupted="")
-    assert time.endswith("of them compiling and loading")
+    assert replace(found, seconds=1e-3).view.progress.endswith("of them compiling and loading")
 
 
 def test_solvers_around_one_solver_are_one_witness() -> None:

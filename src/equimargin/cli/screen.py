@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from equimargin.proofs import FamilyVerdict
     from equimargin.report.comparison import Comparison
+    from equimargin.report.view import FamilyView
 
 WIDE_COLUMNS = 150
 """Columns of the wide table where nobody says how many there are."""
@@ -67,8 +67,8 @@ class Screen:
         In a pipe also the first proof of one that is not.
         """
         self._found = found
-        for family in found.families:
-            if found.finished(family):
+        for family in found.view.families:
+            if not family.missing:
                 self._family(family)
             elif self._live is None and not self.wide and family.id not in self._announced:
                 self._announce(family, found.settings["tol"])
@@ -78,35 +78,28 @@ class Screen:
     def end(self, found: Comparison) -> None:
         """Print what is left of the families, and the closing lines."""
         self._found = found
-        for family in found.families:
-            missing = 0 if found.finished(family) else found.planned[found.families.index(family)] - len(family.judgements)
-            self._family(family, missing, bool(found.interrupted))
-        from equimargin.report.page import closing, readings
+        for family in found.view.families:
+            self._family(family)
+        from equimargin.report.page import closing
 
-        if self.wide:
-            return self._print(readings(found.families))
-        self._print(closing(found.families, found.planned, found.left_out, found.seconds, found.interrupted, self._style()))
-        return None
+        self._print(list(found.view.readings) if self.wide else closing(found.view, self._style()))
 
-    def _family(self, family: FamilyVerdict, missing: int = 0, ended: bool = False) -> None:
+    def _family(self, family: FamilyView) -> None:
         if family.id in self._printed:
             return
         self._printed.add(family.id)
-        if not self.wide:
-            from equimargin.report.page import block
+        from equimargin.report.page import block
+        from equimargin.report.table import table
 
-            return self._print([*block(family, missing, self._style(), ended), ""])
-        from equimargin.report.table import closing_lines, table
+        if self.wide:
+            self.console.print(table(family))
+        self._print([*(f"  {line}" for line in family.details), ""] if self.wide else [*block(family, self._style()), ""])
 
-        self.console.print(table(family))
-        self._print([*closing_lines(family), ""])
-        return None
-
-    def _announce(self, family: FamilyVerdict, tol: float) -> None:
+    def _announce(self, family: FamilyView, tol: float) -> None:
         """One line on an optimum that is proven while others are still to be asked."""
         from equimargin.report.page import first_proof
 
-        if family.interval.relative_width <= tol:
+        if family.judged.interval.relative_width <= tol:
             self._announced.add(family.id)
             self._print(first_proof(family, self._style()))
 
@@ -122,9 +115,9 @@ class Screen:
         from equimargin.report.page import block
 
         lines: list[str] = []
-        for family, planned in zip(found.families, found.planned, strict=True):
-            if not found.finished(family) and not self.wide:
-                lines += block(family, planned - len(family.judgements), self._style())
+        for family in found.view.families:
+            if family.missing and not self.wide:
+                lines += block(family, self._style())
         room = max(self.console.height - 3 - bool(doing), 1)
         lines[room:] = []
         lines += [doing[: self.width]] if doing else []

@@ -1,1 +1,1 @@
-"""What a comparison says: the page that people read, the wide table, and records for programs. Nothing here solves or judges."""
+"""The view model of a comparison with its faces: terminal page, wide table, pages for a browser, records."""

@@ -1,4 +1,4 @@
-"""What `compare` found, whole or as far as it has come: its records, its certificates, its page."""
+"""The result of `compare`, whole or as far as it has come: records, certificates, pages."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ from equimargin.proofs import FamilyVerdict, Verdict
 from equimargin.proofs.certificates.problem import certificate_of_family
 from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.proofs.certificates.writing import write
-from equimargin.report.page import page, readings
+from equimargin.report.page import Style, block, closing, name_columns
 from equimargin.report.pages.comparison import comparison_page
 from equimargin.report.records import SCHEMA_VERSION, csv_text, plain, record, solved, summary, versions
-from equimargin.report.table import closing_lines, table
+from equimargin.report.table import table
+from equimargin.report.view import ComparisonView, comparison_view
 
 PAGE_COLUMNS = 80
 """Columns of the page where nobody says how many there are."""
@@ -30,49 +32,34 @@ PAGE_COLUMNS = 80
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The result of `compare`: the families with their judgements. Printing it shows the page.
-
-    Attributes
-    ----------
-    families : tuple[FamilyVerdict, ...]
-        One verdict each.
-    problems : tuple[AnyProblem, ...]
-        One for every family, in the same order.
-    data, settings : Mapping[str, Any]
-        What was compared, for the record.
-    planned : tuple[int, ...]
-        How many answers of each family are wanted; there are as many once the comparison is
-        through.
-    left_out : tuple[str, ...]
-        Sentences about what was not even planned.
-    seconds : float
-        Seconds of wall time so far.
-    interrupted : str
-        Why it ended before it was through; empty if it did not.
-    """
+    """The result of `compare`: the families with their judgements. Printing it shows the page."""
 
     families: tuple[FamilyVerdict, ...]
+    """One verdict each."""
     problems: tuple[AnyProblem, ...] = ()
+    """One for every family, in the same order."""
     data: Mapping[str, Any] = field(default_factory=dict)
+    """Record of the data."""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    """Record of the settings."""
     planned: tuple[int, ...] = ()
+    """Number of answers that each family is to have, and has once the comparison is through."""
     left_out: tuple[str, ...] = ()
+    """Sentences about what was not even planned."""
     seconds: float = 0.0
+    """Seconds of wall time so far."""
     interrupted: str = ""
+    """Reason of an early end; empty otherwise."""
 
     @property
     def total(self) -> int:
-        """How many answers were to be had."""
+        """Number of answers that were to be had."""
         return sum(self.planned)
 
     @property
     def done(self) -> int:
-        """How many answers there are."""
+        """Number of answers that there are."""
         return sum(len(family.judgements) for family in self.families)
-
-    def finished(self, family: FamilyVerdict) -> bool:
-        """Whether every planned answer of one of the families is there."""
-        return not self.planned or len(family.judgements) == self.planned[self.families.index(family)]
 
     @property
     def agree(self) -> bool:
@@ -82,9 +69,14 @@ class Comparison:
         """
         return bool(self.families) and self.exit_code == 0
 
+    @cached_property
+    def view(self) -> ComparisonView:
+        """All that is said of it, for the page, the wide table and the page of HTML."""
+        return comparison_view(self.families, self.planned, self.left_out, self.seconds, self.interrupted)
+
     @property
     def exit_code(self) -> int:
-        """0 every verdict is agree; 1 a family disagrees; 3 nothing was solved; 4 a family is undecided. Controls do not count."""
+        """0 all families agree; 1 one disagrees; 3 nothing was solved; 4 one is undecided."""
         judgements = [j for family in self.families for j in family.judgements if not j.evidence.run.control]
         if any(family.verdict is Verdict.DISAGREE for family in self.families):
             return 1
@@ -116,19 +108,21 @@ class Comparison:
         }
 
     def certify(self, folder: str | os.PathLike[str]) -> dict[str, Path | str]:
-        """Write a certificate of every family, FAMILY.json, from the best points of its answers; of its second problem FAMILY-2.json.
+        """Write a certificate of every family, FAMILY.json, from the best points of its answers.
 
-        That of a user-defined family is of its definition as a program: what is proven of
-        that is proven without any answer.
+        That of its second problem is FAMILY-2.json. That of a user-defined family is of its definition as
+        a program, proven without any answer.
 
         Returns
         -------
-        The file of every problem, by its name without .json, or the sentence why it has none: its
-        answers prove nothing, its kernel is not positive semidefinite, it is too large.
+        dict[str, Path | str]
+            The file of every problem, by its name without .json, or a sentence on why it has none: its
+            answers prove nothing, its kernel is not positive semidefinite, it is too large.
 
         Raises
         ------
-        OSError : the folder cannot be made, or a file cannot be written.
+        OSError
+            If the folder cannot be made, or a file cannot be written.
         """
         Path(folder).mkdir(parents=True, exist_ok=True)
         outcome: dict[str, Path | str] = {}
@@ -163,34 +157,44 @@ class Comparison:
         return csv_text(list(answers[0]) if answers else ["family"], answers)
 
     def to_html(self, command: str = "") -> str:
-        """All of it as one page of HTML that loads nothing else: the verdict, pictures, and every answer in a table that sorts.
+        """Return all of it as one page of HTML: the verdict, pictures, and a table of all answers.
+
+        It loads nothing else.
 
         Parameters
         ----------
-        command : what runs it again in a shell, for the reader; empty where it was run from Python.
+        command : str
+            Command that runs it again in a shell; empty where it was run from Python.
         """
-        used = {"equimargin": __version__} | versions()
-        far = (self.families, self.planned, self.left_out, self.seconds, self.interrupted)
-        return comparison_page(*far, self.data, self.settings, used, command)
+        return comparison_page(self.view, self.data, self.settings, {"equimargin": __version__} | versions(), command)
 
     def __str__(self) -> str:
         return "\n".join(self.page(PAGE_COLUMNS))
 
     def page(self, width: int = PAGE_COLUMNS, ascii: bool = False) -> list[str]:
-        """The lines of the page: a block a family, then what was skipped and what the marks mean.
+        """Return the lines of the page: a block a family, then skips and the meaning of the marks.
 
         Parameters
         ----------
-        width : columns that no line goes beyond.  ascii : marks in ASCII.
+        width : int, default 80
+            Columns that no line exceeds.
+        ascii : bool, default False
+            True if only ASCII may be used.
         """
-        return page(self.families, self.planned, self.left_out, self.seconds, self.interrupted, width=width, ascii=ascii)
+        style = Style(width, ascii, name_columns(self.families))
+        return [line for family in self.view.families for line in (*block(family, style), "")] + closing(self.view, style)
 
     def show(self, console: Any) -> None:
-        """Print the wide table of every family, its proven interval and its verdict, and how numbers are read, to a rich console."""
-        for family in self.families:
+        """Print the wide table of every family, and the sentences on it, to a rich console.
+
+        Parameters
+        ----------
+        console : rich.console.Console
+            Console of the terminal or of a file.
+        """
+        for family in self.view.families:
             console.print(table(family))
-            for line in closing_lines(family):
-                console.print(line, highlight=False, markup=False)
-            console.print()
-        for sentence in readings(self.families):
+            for line in (*family.details, ""):
+                console.print(f"  {line}".rstrip(), highlight=False, markup=False)
+        for sentence in self.view.readings:
             console.print(sentence, highlight=False, markup=False)

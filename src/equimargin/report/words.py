@@ -1,6 +1,36 @@
-"""The words and marks of the page, explained."""
+"""The words and marks of a comparison, explained."""
 
-EXPLANATION = """\
+from __future__ import annotations
+
+from textwrap import fill
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+"""A space without a line break."""
+MARKS = {
+    "agrees": ("✓", "ok"),
+    "inaccurate": ("≈", "~"),
+    "disagrees": ("✗", "X"),
+    "failed": ("!", "!"),
+    "skipped": ("-", "-"),
+}
+"""Mark of each `Agreement` by its word, in Unicode and in ASCII; the enumeration would load numpy for --explain."""
+MEANINGS = {
+    "agrees": "the value is the optimum, and the point is near-optimal after exact repair, both within --agree-tol",
+    "inaccurate": "off by no more than its own accuracy explains",
+    "disagrees": "off by more than that: a formulation is wrong, or a solver is",
+    "failed": "it did not solve its own problem, or ran out of time",
+    "skipped": "it does not take this problem, or was not asked",
+}
+"""Meaning of each agreement."""
+
+
+def _explained(agreement: str) -> str:
+    """Return a mark, its word and its meaning on lines of 80 columns."""
+    mark, plain = MARKS[agreement]
+    return fill(f"{mark} {plain:<3} {agreement:<11} {MEANINGS[agreement]}", 78, subsequent_indent=" " * 18, break_on_hyphens=False)
+
+
+EXPLANATION = f"""\
 A family is one problem: a loss, a regularisation, with a bias or without. It
 has one optimum. Its formulations are the equations that are printed of it,
 primal and dual, each declared as a convex program and solved by general
@@ -20,15 +50,9 @@ DISAGREE    An answer solved its own problem well, and its value or its point
 UNDECIDED   Too few answers agree. The sentence under the block says why, and
             what to do.
 
-Marks, in Unicode and in ASCII
-\N{CHECK MARK} ok  agrees      the value is the optimum, and the point is near-optimal
-                  after exact repair, both within --agree-tol
-\N{ALMOST EQUAL TO} ~   inaccurate  off by no more than its own accuracy explains; the figure
-                  says how far, relative to the optimum
-\N{BALLOT X} X   disagrees   off by more than that
-! !   failed      it did not solve its own problem, or ran out of time
-- -   skipped     it does not take this problem, or was not asked; the last
-                  lines say why
+Marks, in Unicode and in ASCII. A figure behind one says how far the answer is
+off, relative to the optimum; the last lines say why answers were skipped.
+{chr(10).join(map(_explained, MARKS))}
 
 Sources     A letter is a document, what follows are its equations: T the
             tutorial of Yu and Kim, P Zapien and others on the path, K Kuo, Lee
@@ -47,4 +71,4 @@ Exit status: 0 every family agrees; 1 a family disagrees; 2 bad usage or input;
 3 nothing was solved; 4 a family is undecided; 130 interrupted by Ctrl-C or
 --total-time.
 """
-"""What --explain prints, in 80 columns."""
+"""Text of --explain, in 80 columns."""

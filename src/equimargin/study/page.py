@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from equimargin.report.page import proven_digits
+from equimargin.report.cell import Cell
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Picture, across, curve, line, upwards
-from equimargin.report.pages.rendering import Cell, rendered
+from equimargin.report.pages.rendering import rendered
 from equimargin.report.pages.scales import Linear, Logarithmic
+from equimargin.report.sentences import proven_digits
 from equimargin.study.summary import Progress, StudiedProblem, data_of, labels
 
 LEFT, RIGHT, TOP, BOTTOM = 46.0, PICTURE_WIDTH - 14, 30.0, 300.0
@@ -153,11 +154,11 @@ def _named(problem: StudiedProblem, data: str) -> str:
 
 def _asked(terms: Mapping[str, Any], data: str) -> Iterator[Cell]:
     """The cells that say which problem it is; data : what its data set is called."""
-    yield Cell(data, data, "word")
+    yield Cell.word(data)
     yield Cell("" if terms["seed"] is None else str(terms["seed"]), "" if terms["seed"] is None else terms["seed"])
-    yield Cell(terms["kernel"], terms["kernel"], "word")
+    yield Cell.word(terms["kernel"])
     yield Cell(f"{terms['C']:g}", terms["C"])
-    yield Cell(terms["family"], terms["family"], "word")
+    yield Cell.word(terms["family"])
 
 
 def _problem_row(problem: StudiedProblem, data: str) -> Iterator[Cell]:
@@ -172,27 +173,22 @@ def _problem_row(problem: StudiedProblem, data: str) -> Iterator[Cell]:
     yield Cell(f"{len(problem.solved)} of {put}", len(problem.solved) / put if put else "")
     fastest = problem.solved[0] if problem.solved else None
     name = "" if fastest is None else " by ".join(filter(None, (fastest["formulation"], fastest["solver"])))
-    yield Cell(name, name, "word")
-    yield _figure(None if fastest is None else fastest["cpu_seconds"], SECONDS)
+    yield Cell.word(name)
+    yield Cell.of(None if fastest is None else fastest["cpu_seconds"], SECONDS)
 
 
 def _answer_row(row: Mapping[str, Any], data: str) -> Iterator[Cell]:
     """The row of an answer."""
     yield from _asked(row, data)
     yield Cell(row["formulation"] or "specialised solver", row["formulation"] or "", "word")
-    yield Cell(row["solver"], row["solver"], "word")
+    yield Cell.word(row["solver"])
     yield Cell(row["agreement"], row["agreement"], row["agreement"])
     yield Cell(row["status"].replace("_", " "), row["status"], "word")
-    yield _figure(row["value"], ".10g")
-    yield _figure(row["relative_width"], ".1e")
-    yield _figure(row["cpu_seconds"], SECONDS)
+    yield Cell.of(row["value"], ".10g")
+    yield Cell.of(row["relative_width"], ".1e")
+    yield Cell.of(row["cpu_seconds"], SECONDS)
     reason = "" if row["ok"] else row["reason"] or ""
     yield Cell(reason, reason, "long" if reason else "word")
-
-
-def _figure(value: float | None, form: str) -> Cell:
-    """A figure, or an empty cell where there is none."""
-    return Cell("", "") if value is None else Cell(format(value, form), value)
 
 
 def _reasons(records: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:

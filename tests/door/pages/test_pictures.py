@@ -18,7 +18,6 @@ from equimargin.formulations.links import LINKS
 from equimargin.proofs import Agreement, FamilyVerdict, Verdict, audit
 from equimargin.proofs.foreign_models import ClaimedProblem, Model
 from equimargin.report.pages.audit import verdict as verdict_on_model
-from equimargin.report.pages.comparison import verdict
 from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, SYMBOLS, Picture
 from equimargin.report.pages.intervals import intervals
 from equimargin.report.pages.link_graph import KINDS, NAMES, draw_links, link_graph
@@ -26,6 +25,7 @@ from equimargin.report.pages.path import ROWS, path_page
 from equimargin.report.pages.path import verdict as verdict_on_path
 from equimargin.report.pages.scales import Linear, Logarithmic, Signed
 from equimargin.report.pages.times import times
+from equimargin.report.view import family_view
 from equimargin.solvers import regularization_path
 
 FOUR = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 1, -1, -1])
@@ -80,7 +80,7 @@ def test_symbols_are_told_apart_without_colours() -> None:
 
 def test_a_claim_stands_where_it_is_and_beyond_the_picture_is_an_arrow(found: Comparison) -> None:
     (family,) = found.families
-    picture = intervals(family, "one")
+    picture = intervals(family_view(family), "one")
     assert picture is not None
     shown = [j for j in family.judgements if j.agreement is not Agreement.SKIPPED]
     claims = [each for each in picture.elements if each.attributes.get("class", "") in {f"symbol filled {a}" for a in Agreement}]
@@ -88,17 +88,19 @@ def test_a_claim_stands_where_it_is_and_beyond_the_picture_is_an_arrow(found: Co
     assert len(claims) == len(shown)
     assert sum("disagrees" in claim.title for claim in claims) == sum(j.agreement is Agreement.DISAGREES for j in shown) > 0
     unbounded = replace(family, judgements=tuple(replace(j, upper=math.inf) for j in family.judgements))
-    arrows = [each for each in getattr(intervals(unbounded, "one"), "elements", ()) if "end" in str(each.attributes.get("class"))]
+    arrows = [
+        each for each in getattr(intervals(family_view(unbounded), "one"), "elements", ()) if "end" in str(each.attributes.get("class"))
+    ]
     assert len(arrows) == len(shown)
 
 
 def test_there_is_no_picture_of_what_is_not_known(found: Comparison) -> None:
     (family,) = found.families
-    assert intervals(replace(family, interval=Interval(-math.inf, math.inf, 1.0)), "one") is None
-    assert intervals(replace(family, feasible=False), "one") is None
-    assert intervals(replace(family, judgements=()), "one") is None
-    assert intervals(replace(family, interval=Interval(-math.inf, family.interval.upper, 1.0)), "one") is not None
-    assert times([replace(family, judgements=())]) is None
+    assert intervals(family_view(replace(family, interval=Interval(-math.inf, math.inf, 1.0))), "one") is None
+    assert intervals(family_view(replace(family, feasible=False)), "one") is None
+    assert intervals(family_view(replace(family, judgements=())), "one") is None
+    assert intervals(family_view(replace(family, interval=Interval(-math.inf, family.interval.upper, 1.0))), "one") is not None
+    assert times([family_view(replace(family, judgements=()))]) is None
     assert link_graph([]) is None
 
 
@@ -106,7 +108,7 @@ def test_exact_answers_and_those_without_a_bound_have_a_line_of_their_own(found:
     (family,) = found.families
     first, second, *others = (j for j in family.judgements if j.agreement is not Agreement.SKIPPED)
     changed = replace(family, judgements=(replace(first, relative_width=0.0), replace(second, relative_width=math.inf), *others))
-    picture = times([changed])
+    picture = times([family_view(changed)])
     assert picture is not None
     assert {"exact", "no bound"} <= {each.text for each in picture.elements}
     ends = [each for each in picture.elements if each.attributes.get("text-anchor") == "end"]
@@ -115,7 +117,7 @@ def test_exact_answers_and_those_without_a_bound_have_a_line_of_their_own(found:
 
 
 def test_no_arc_of_the_graph_crosses_a_name(found: Comparison) -> None:
-    graph = link_graph(found.families)
+    graph = link_graph(found.view.families)
     assert graph is not None
     assert {(a, b) for a, _, b, _, _ in graph.links} >= {("svm.soft.primal", "svm.soft.dual")}
     arcs, names = arcs_and_names(graph.picture)
@@ -165,8 +167,9 @@ def arcs_and_names(picture: Picture) -> tuple[list[tuple[list[float], list[float
 )
 def test_the_verdict_is_a_word_and_a_sentence(verdicts: str, missing: tuple[int, ...], kind: str, words: str) -> None:
     of = {"A": Verdict.AGREE, "D": Verdict.DISAGREE, "U": Verdict.UNDECIDED}
-    families = [FamilyVerdict(f"f{k}", Interval(0.0, 1.0), of[letter], "", ()) for k, letter in enumerate(verdicts)]
-    assert verdict(families, missing) == (kind, words)
+    families = tuple(FamilyVerdict(f"f{k}", Interval(0.0, 1.0), of[letter], "", ()) for k, letter in enumerate(verdicts))
+    view = Comparison(families, planned=missing).view
+    assert (view.kind, view.verdict) == (kind, words)
 
 
 def test_the_verdict_on_a_path_is_its_worst_gap_and_its_end() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import io
 import json
 import os
 import re
@@ -21,6 +23,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
@@ -32,8 +35,10 @@ from equimargin.formulations import Declaration, Problem, classification, declar
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement, Verdict
 from equimargin.proofs.referee import Stable
-from equimargin.report.page import MOST_DIGITS, NO_BREAK, Style, block, page, proven_digits, same_at_every_optimum, summary
-from equimargin.report.words import EXPLANATION
+from equimargin.report.page import Style, block
+from equimargin.report.sentences import MOST_DIGITS, proven_digits, same_at_every_optimum
+from equimargin.report.view import family_view
+from equimargin.report.words import EXPLANATION, NO_BREAK
 from equimargin.solvers import Answer, Status, solve_declaration
 from equimargin.solvers.interrupt import is_work_left
 from narrow import present
@@ -89,6 +94,15 @@ def test_solvers_stand_first_and_the_fastest_is_first(found: Comparison) -> None
         assert below.split()[0] == fastest
 
 
+def test_all_faces_say_the_same_sentences_of_a_family(found: Comparison) -> None:
+    wide = io.StringIO()
+    found.show(Console(file=wide, width=150))
+    faces = [" ".join(text.split()) for text in (str(found), html.unescape(found.to_html()), wide.getvalue())]
+    sentences = [sentence for family in found.view.families for sentence in family.remarks]
+    assert any(sentence.startswith("Wrong on purpose") for sentence in sentences)
+    assert all(sentence in face for sentence in sentences for face in faces)
+
+
 @pytest.mark.parametrize(
     ("lower", "upper", "digits"),
     [
@@ -129,7 +143,7 @@ def test_every_digit_that_is_printed_is_one_of_both_ends(middle: float, width: f
 @given(width=st.integers(20, 160), ascii=st.booleans())
 def test_every_answer_is_one_mark_in_any_width(found: Comparison, width: int, ascii: bool) -> None:
     for family in found.families:
-        lines = block(family, 0, Style(width, ascii))
+        lines = block(family_view(family), Style(width, ascii))
         assert max(map(len, lines)) <= width
         shown = [j for j in family.judgements if j.evidence.run.formulation or j.agreement is not Agreement.AGREES]
         for agreement in (Agreement.AGREES, Agreement.DISAGREES):
@@ -167,7 +181,7 @@ def test_more_time_is_advised_only_where_the_limit_stopped_an_answer(found: Comp
     evidence = replace(alone.evidence, run=replace(alone.evidence.run, status=status, reason=reason))
     kept = (declared, replace(alone, evidence=evidence, agreement=Agreement.FAILED))
     undecided = replace(family, verdict=Verdict.UNDECIDED, reason="one declaration agrees; no solver does", judgements=kept)
-    said = " ".join(" ".join(page([undecided], [2], [], 1.0, "", width=80)).split())
+    said = " ".join(" ".join(Comparison((undecided,), planned=(2,), seconds=1.0).page(80)).split())
     assert reason in said
     assert hint in said
 
@@ -194,7 +208,7 @@ def test_a_family_without_features_is_not_advised_to_scale_them(
     evidence = replace(alone.evidence, run=replace(alone.evidence.run, status=status))
     kept = (declared, replace(alone, evidence=evidence, agreement=agreement))
     undecided = replace(family, verdict=Verdict.UNDECIDED, reason=reason, judgements=kept, has_features=False)
-    said = " ".join(" ".join(page([undecided], [2], [], 1.0, "", width=80)).split())
+    said = " ".join(" ".join(Comparison((undecided,), planned=(2,), seconds=1.0).page(80)).split())
     assert hint in said
     assert "--scale" not in said
     assert "--sample" not in said
@@ -270,7 +284,7 @@ def pairs_of_80_rows() -> Problem:
 
 @pytest.mark.parametrize(("seconds", "said"), [(0.0312, "0.0312"), (9.876, "9.88"), (123.4, "123"), (1234.5, "1234")])
 def test_seconds_of_hours_are_written_out(seconds: float, said: str) -> None:
-    assert summary([], [], seconds, "")[1] == f"0 answers in {said}{NO_BREAK}s"
+    assert Comparison((), seconds=seconds).view.progress == f"0 answers in {said}{NO_BREAK}s"
 
 
 @pytest.mark.parametrize(("name", "tol"), [("OSQP", 1e-8), ("SCS", 1e-8), ("SCS", 1e-15)])
@@ -578,6 +592,6 @@ def test_what_is_the_same_at_every_optimum_is_said_once_all_have_answered() -> N
 
 def test_page_with_a_long_name_sets_all_optima_in_one_column(found: Comparison) -> None:
     family = found.families[0]
-    lines = page([family, replace(family, id="a.name_longer_than_the_column")], [], [], 0.0, "", width=160)
+    lines = Comparison((family, replace(family, id="a.name_longer_than_the_column"))).page(160)
     heads = [line for line in lines if line.startswith((family.id, "a.name"))]
     assert {line.index("optimum") for line in heads} == {len("a.name_longer_than_the_column") + 2}

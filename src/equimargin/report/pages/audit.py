@@ -22,13 +22,7 @@ FINEST, COARSEST = -16, 1
 
 
 def audit_page(found: Audit, data: Mapping[str, Any], settings: Mapping[str, Any], versions: Mapping[str, str], command: str = "") -> str:
-    """The text of the page.
-
-    Parameters
-    ----------
-    data : the name of the model and of the data, and how these were read.  settings : what was asked for.
-    versions : of what it was computed with.  command : what runs it again in a shell; empty where it was run from Python.
-    """
+    """Return the text of the page; other parameters are those of `comparison_page`."""
     kind, sentence = verdict(found)
     return rendered(
         "audit.html",
@@ -47,7 +41,7 @@ def audit_page(found: Audit, data: Mapping[str, Any], settings: Mapping[str, Any
 
 
 def verdict(found: Audit) -> tuple[str, str]:
-    """The verdict on a model in a word (agree, undecided or above) and in a sentence."""
+    """Return the verdict on a model as a word (agree, undecided or above) and as a sentence."""
     least, most = found.relative_excess
     if most <= AS_GOOD_AS_OPTIMAL:
         return "agree", f"As good as optimal: at most {most:.2g} above the optimum, relative to it, proven."
@@ -58,7 +52,7 @@ def verdict(found: Audit) -> tuple[str, str]:
 
 
 def _figures(found: Audit) -> dict[str, str]:
-    """What is proven, by its name."""
+    """Return what is proven, by its name."""
     (least, most), (low, high) = found.excess, found.relative_excess
     own = f"{found.own_relative_excess:.3g}" if math.isfinite(found.own.lower) else "nothing: it has no multipliers"
     return {
@@ -71,7 +65,7 @@ def _figures(found: Audit) -> dict[str, str]:
 
 
 def _problem(found: Audit) -> dict[str, str]:
-    """The problem that the model claims to solve."""
+    """Return the problem that the model claims to solve."""
     problem = found.problem
     kernel = ", ".join(f"{name} {getattr(value, 'name', value)}" for name, value in vars(problem.kernel).items())
     facts = {
@@ -87,12 +81,12 @@ def _problem(found: Audit) -> dict[str, str]:
 
 
 def _ends(interval: Interval) -> str:
-    """An interval in words."""
+    """Return an interval in words."""
     return f"[{interval.lower:.15g}, {interval.upper:.15g}]"
 
 
 def _picture(found: Audit) -> Picture:
-    """The optimum, the model and what the model proves by itself, around the optimum on a scale of powers of ten."""
+    """Return the optimum, the model and what the model proves by itself, around the optimum on a scale of powers of ten."""
     optimum, size = found.optimum, found.optimum.size
     sides = [side for side in (optimum.lower, optimum.upper) if math.isfinite(side)]
     middle = sum(side / len(sides) for side in sides)

@@ -9,32 +9,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from equimargin.proofs import Agreement
-from equimargin.report.pages.scales import Linear, Logarithmic, Signed
-
-Scale = Linear | Logarithmic | Signed
+from equimargin.report.pages.scales import Scale
 
 PICTURE_WIDTH = 400.0
 """Units in which a picture is drawn: about the pixels that a telephone has across."""
 RADIUS = 3.6
 """Units from the middle of a symbol to its edge."""
-POLYGONS = {
-    "square": [(-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)],
-    "diamond": [(0, -1.2), (1.2, 0), (0, 1.2), (-1.2, 0)],
-    "up": [(0, -1.1), (1.1, 0.85), (-1.1, 0.85)],
-    "down": [(0, 1.1), (1.1, -0.85), (-1.1, -0.85)],
-    "left": [(-1.1, 0), (0.85, -1.1), (0.85, 1.1)],
-    "right": [(1.1, 0), (-0.85, -1.1), (-0.85, 1.1)],
-}
-"""Corners of the symbols that are polygons, in radii from the middle."""
-STROKES = {
+SHAPES = {
+    "circle": "M-1 0A1 1 0 1 1 1 0A1 1 0 1 1-1 0Z",
+    "square": "M-.85-.85H.85V.85H-.85Z",
+    "up": "M0-1.1L1.1 .85H-1.1Z",
+    "diamond": "M0-1.2L1.2 0L0 1.2L-1.2 0Z",
+    "down": "M0 1.1L1.1-.85H-1.1Z",
+    "right": "M1.1 0L-.85-1.1V1.1Z",
+    "left": "M-1.1 0L.85-1.1V1.1Z",
     "cross": "M-1-1L1 1M-1 1L1-1",
     "plus": "M-1.2 0H1.2M0-1.2V1.2",
 }
-"""Paths of the symbols that are strokes only, in radii from the middle."""
+"""Paths of the symbols, in radii from the middle."""
+STROKES = ("cross", "plus")
+"""Symbols that are strokes only."""
 SYMBOLS = (
-    *((shape, filled) for filled in (True, False) for shape in ("circle", "square", "up", "diamond", "down", "right", "left")),
+    *((shape, filled) for filled in (True, False) for shape in SHAPES if shape not in STROKES),
     *((shape, False) for shape in STROKES),
 )
 """Symbols that are told apart without colours, each a shape and whether it is filled."""
@@ -50,77 +49,69 @@ OF_AGREEMENT = {
 
 @dataclass(frozen=True)
 class Element:
-    """An element of SVG.
-
-    tag : its name.  attributes : by their names.  text, children : what it holds.  title : what a pointer on it shows.
-    """
+    """An element of SVG."""
 
     tag: str
+    """Its name."""
     attributes: Mapping[str, str | float] = field(default_factory=dict)
+    """Its attributes by their names."""
     text: str = ""
+    """Text inside."""
     title: str = ""
+    """Words that a pointer on it shows."""
     children: Sequence[Element] = ()
+    """Elements inside."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture with the words for those who do not see it.
+    """A picture with the words for those who do not see it."""
 
-    id : its name on the page.  title : what it is of.  description : what it shows.  height : in units.
-    elements : from the lowest to the highest.  caption : how it is read, below it.  legend : symbols, each with a word.
-    """
-
+    width: ClassVar[float] = PICTURE_WIDTH
+    """Width in units."""
     id: str
+    """Its name on the page."""
     title: str
+    """Its subject."""
     description: str
+    """Its content in words."""
     height: float
+    """Height in units."""
     elements: Sequence[Element]
+    """Elements from the lowest to the highest."""
     caption: str = ""
+    """Explanation below it."""
     legend: Sequence[tuple[Element, str]] = ()
-
-    @property
-    def width(self) -> float:
-        """Its width in units."""
-        return PICTURE_WIDTH
+    """Symbols, each with a word."""
 
 
 def symbol(kind: tuple[str, bool], x: float, y: float, style: str, title: str = "", radius: float = RADIUS) -> Element:
-    """A symbol around a place.
-
-    Parameters
-    ----------
-    kind : one of SYMBOLS.  style : the class that gives it its colour.
-    """
+    """Return a symbol, one of SYMBOLS, around a place, with the class of its colour."""
     shape, filled = kind
-    attributes: dict[str, str | float] = {"class": f"symbol {'filled' if filled else 'hollow'} {style}"}
-    if shape == "circle":
-        return Element("circle", attributes | {"cx": rounded(x), "cy": rounded(y), "r": radius}, title=title)
-    if shape in STROKES:
-        place = f"translate({rounded(x)} {rounded(y)}) scale({radius})"
-        return Element("path", attributes | {"d": STROKES[shape], "transform": place}, title=title)
-    corners = " ".join(f"{rounded(x + radius * u)},{rounded(y + radius * v)}" for u, v in POLYGONS[shape])
-    return Element("polygon", attributes | {"points": corners}, title=title)
+    place = f"translate({round(x, 2)} {round(y, 2)}) scale({radius})"
+    attributes = {"d": SHAPES[shape], "transform": place, "class": f"symbol {'filled' if filled else 'hollow'} {style}"}
+    return Element("path", attributes, title=title)
 
 
 def text(words: str, x: float, y: float, style: str = "", anchor: str = "start", title: str = "") -> Element:
-    """Words whose base line begins, or ends, at a place."""
-    attributes: dict[str, str | float] = {"x": rounded(x), "y": rounded(y), "text-anchor": anchor, "class": style}
+    """Return words whose base line begins, or ends, at a place."""
+    attributes: dict[str, str | float] = {"x": round(x, 2), "y": round(y, 2), "text-anchor": anchor, "class": style}
     return Element("text", attributes, words, title)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, style: str, title: str = "") -> Element:
-    """A straight line."""
-    return Element("line", {"x1": rounded(x1), "y1": rounded(y1), "x2": rounded(x2), "y2": rounded(y2), "class": style}, title=title)
+    """Return a straight line."""
+    return Element("line", {"x1": round(x1, 2), "y1": round(y1, 2), "x2": round(x2, 2), "y2": round(y2, 2), "class": style}, title=title)
 
 
 def curve(points: Sequence[tuple[float, float]], style: str, title: str = "") -> Element:
-    """A line through points."""
-    places = " ".join(f"{rounded(x)},{rounded(y)}" for x, y in points)
+    """Return a line through points."""
+    places = " ".join(f"{round(x, 2)},{round(y, 2)}" for x, y in points)
     return Element("polyline", {"points": places, "class": f"curve {style}"}, title=title)
 
 
 def across(scale: Scale, top: float, bottom: float, name: str) -> Iterator[Element]:
-    """A horizontal scale below a picture, with its lines from top to bottom, and its name below."""
+    """Yield a horizontal scale below a picture, with its lines and its name."""
     last = -math.inf
     for x, words in sorted(scale.ticks()):
         yield line(x, top, x, bottom, "grid")
@@ -131,7 +122,7 @@ def across(scale: Scale, top: float, bottom: float, name: str) -> Iterator[Eleme
 
 
 def upwards(scale: Scale, left: float, right: float, name: str) -> Iterator[Element]:
-    """A vertical scale at the left of a picture, with its lines from left to right, and its name at the top of the picture."""
+    """Yield a vertical scale at the left of a picture, with its lines and its name."""
     for y, words in scale.ticks():
         yield line(left, y, right, y, "grid")
         yield text(words, left - 5, y + 3.5, "tick", "end")
@@ -139,10 +130,5 @@ def upwards(scale: Scale, left: float, right: float, name: str) -> Iterator[Elem
 
 
 def cut(words: str, letters: int) -> str:
-    """Words, or as much of them as has room."""
+    """Return words, or as much of them as has room."""
     return words if len(words) <= letters else f"{words[: letters - 1]}…"
-
-
-def rounded(value: float) -> float:
-    """A place to a hundredth of a unit."""
-    return round(value, 2)

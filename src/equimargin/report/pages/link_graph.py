@@ -12,8 +12,9 @@ from typing import NamedTuple
 from equimargin.formulations import REGISTRY, Formulation
 from equimargin.formulations.links.kinds import Link
 from equimargin.formulations.links.table import LINKS
-from equimargin.proofs import Agreement, FamilyVerdict
-from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, Element, Picture, cut, rounded, symbol, text
+from equimargin.proofs import Agreement
+from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, Element, Picture, cut, symbol, text
+from equimargin.report.view import FamilyView
 
 
 class Kind(NamedTuple):
@@ -69,16 +70,15 @@ Address = Callable[[str | Link], str]
 
 @dataclass(frozen=True)
 class Graph:
-    """The picture, and its links in words.
-
-    links : from, kind, to, statement, theorem or what there is instead of one.
-    """
+    """The picture, and its links in words."""
 
     picture: Picture
+    """The picture."""
     links: Sequence[tuple[str, str, str, str, str]]
+    """From, kind, to, statement, and theorem or another proof, of every link."""
 
 
-def link_graph(families: Sequence[FamilyVerdict]) -> Graph | None:
+def link_graph(families: Sequence[FamilyView]) -> Graph | None:
     """Return the graph of the formulations of some families; None where they have no links."""
     compared = list(dict.fromkeys(family.id for family in families))
     links = links_between(compared)
@@ -169,13 +169,13 @@ def links_between(families: Sequence[str]) -> list[Link]:
     return [link for link in LINKS if link.a in ids and link.b in ids and link.a != link.b]
 
 
-def _said(families: Sequence[FamilyVerdict]) -> Mapping[str, Agreement]:
-    """What a reader must see most of what the referee says of the answers of every formulation."""
+def _said(families: Sequence[FamilyView]) -> Mapping[str, Agreement]:
+    """Return what a reader must see most of what the referee says of the answers of every formulation."""
     said: dict[str, Agreement] = {}
-    for j in (j for family in families for j in family.judgements):
-        id = j.evidence.run.formulation
+    for answer in (answer for family in families for answer in family.answers):
+        id = answer.run.formulation
         if id is not None:
-            said[id] = min(said.get(id, Agreement.SKIPPED), j.agreement, key=SEVERITY.index)
+            said[id] = min(said.get(id, Agreement.SKIPPED), answer.agreement, key=SEVERITY.index)
     return said
 
 
@@ -216,7 +216,7 @@ def _word(words: str, x: float, y: float, style: str = "row", anchor: str = "sta
 
 def _line(points: Sequence[tuple[float, float]], kind: str, **more: float) -> Element:
     """A line through two points, or an arc through eight with rounded corners."""
-    path = "".join(f"{letter}{rounded(x)} {rounded(y)}" for letter, (x, y) in zip("MLQ LQ L", points, strict=False))
+    path = "".join(f"{letter}{round(x, 2)} {round(y, 2)}" for letter, (x, y) in zip("MLQ LQ L", points, strict=False))
     drawn: dict[str, str | float] = {"d": path, "class": "arc", "fill": "none", "stroke": KINDS[kind].color, "stroke-width": 1.4}
     drawn["stroke-dasharray"] = KINDS[kind].dashes or "none"
     return Element("path", drawn | {name.replace("_", "-"): value for name, value in more.items()})

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.report.cell import Cell
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Picture, across, curve, cut, line, symbol, text, upwards
-from equimargin.report.pages.rendering import Cell, rendered
+from equimargin.report.pages.rendering import rendered
 from equimargin.report.pages.scales import Linear, Logarithmic
 from equimargin.report.path_lines import (
     between_breakpoints,
@@ -103,7 +104,7 @@ def path_page(
     pictures: list[Picture] = []
     if (path.lambdas > 0).any():
         pictures += [_functions(path, columns), *([_scores(path, scores)] if scores else []), _margins(path), _gaps(path)]
-    shown = np.unique(np.linspace(0, len(path) - 1, min(len(path), ROWS)).astype(np.intp))
+    shown = _spread(len(path))
     return rendered(
         "path.html",
         command,
@@ -119,7 +120,7 @@ def path_page(
         columns=[(name, False) for name in COLUMNS],
         count=len(path),
         table_caption="All breakpoints" if len(path) <= ROWS else f"{len(shown)} of {len(path):,} breakpoints, spread evenly over all",
-        rows=[[*_cells(path, int(t))] for t in shown],
+        rows=[[*_cells(path, t)] for t in shown],
         between=between_breakpoints(path),
         roundings=roundings_of_gaps(path),
     )
@@ -136,6 +137,11 @@ def verdict(path: AnyPath) -> tuple[str, str]:
     return "agree", f"The whole path is known {known}."
 
 
+def _spread(count: int) -> list[int]:
+    """Return at most ROWS indices, evenly spread."""
+    return np.unique(np.linspace(0, count - 1, min(count, ROWS)).astype(np.intp)).tolist() if count else []
+
+
 def _best(scores: Scores) -> str:
     """The best lambda in a sentence."""
     name = scores.metric.replace("_", " ")
@@ -145,13 +151,13 @@ def _best(scores: Scores) -> str:
 def _cells(path: AnyPath, t: int) -> Iterator[Cell]:
     """The row of a breakpoint."""
     lam, half_way = float(path.lambdas[t]), float(path.midpoint_gaps[t]) if t < len(path.midpoint_gaps) else None
-    yield Cell(f"{t + 1:,}", t + 1)
-    yield Cell(f"{lam:.6g}", lam)
-    yield Cell(f"{1 / lam:.6g}" if lam else "inf", 1 / lam if lam else float("inf"))
-    yield Cell(f"{path.bias[t]:.6g}", float(path.bias[t]))
-    yield Cell(f"{path.gaps[t]:.1e}", float(path.gaps[t]))
-    yield Cell("" if half_way is None else f"{half_way:.1e}", "" if half_way is None else half_way)
-    yield Cell(f"{path.margins[t]:,}", int(path.margins[t]))
+    yield Cell.of(t + 1, ",")
+    yield Cell.of(lam, ".6g")
+    yield Cell.of(1 / lam if lam else float("inf"), ".6g")
+    yield Cell.of(float(path.bias[t]), ".6g")
+    yield Cell.of(float(path.gaps[t]), ".1e")
+    yield Cell.of(half_way, ".1e")
+    yield Cell.of(int(path.margins[t]), ",")
 
 
 def _across(path: AnyPath, right: float = RIGHT) -> Logarithmic:
@@ -266,7 +272,7 @@ def _gaps(path: AnyPath) -> Picture:
     elements = [*across(x, TOP, BOTTOM, "lambda = 1/C"), *upwards(y, LEFT, RIGHT, f"relative gap, {roundings_of_gaps(path)}")]
     elements.append(line(LEFT, y.place(OPTIMAL_GAP), RIGHT, y.place(OPTIMAL_GAP), "edge", f"{OPTIMAL_GAP:g}: what is called optimal"))
     for _, kind, look, lams, gaps in kinds:
-        for t in np.unique(np.linspace(0, len(lams) - 1, min(len(lams), ROWS)).astype(np.intp)) if len(lams) else ():
+        for t in _spread(len(lams)):
             said = f"{gaps[t]:.1e} at lambda = {lams[t]:.4g}"
             elements.append(symbol(kind, x.place(lams[t]), y.place(gaps[t]), look, said, 2.2))
     legend = [(symbol(kind, 8, 8, look), words) for words, kind, look, _, _ in kinds]

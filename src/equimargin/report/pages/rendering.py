@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -25,27 +24,8 @@ FOLDER = "templates"
 """The folder of the templates, the style sheet and the script, beside this file."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A cell of a table that sorts.
-
-    Attributes
-    ----------
-    text : str
-        What it shows.
-    key : float | str
-        By what it is sorted, a number or a text; an empty text is always last.
-    kind : str
-        "figure", "word", "long" for a sentence, or the agreement or verdict that it shows.
-    """
-
-    text: str
-    key: float | str
-    kind: str = "figure"
-
-
 def rendered(template: str, command: str, settings: Mapping[str, Any], versions: Mapping[str, str], **parts: Any) -> str:
-    """The text of a page.
+    """Return the text of a page.
 
     Parameters
     ----------
@@ -102,12 +82,12 @@ def templates(text: Callable[[str], str]) -> Environment:
 
 
 def _text(name: str) -> str:
-    """A file of the folder."""
+    """Return a file of the folder."""
     return (files("equimargin.report.pages") / FOLDER / name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:
-    """The name of a script or style sheet in a policy: its digest, as the browser computes it."""
+    """Return the name of a script or style sheet in a policy: its digest, as the browser computes it."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
@@ -126,7 +106,7 @@ def _posed(settings: Mapping[str, Any]) -> str:
 
 
 def _spelled(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Settings as words."""
+    """Yield settings as words."""
     for name, value in settings.items():
         if isinstance(value, Mapping):
             yield name, ", ".join(str(each) if key == "name" else f"{key} {each}" for key, each in value.items())

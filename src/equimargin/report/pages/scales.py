@@ -1,8 +1,9 @@
-"""Logarithmic scales of pictures: of positive numbers, and of numbers of both signs around 0."""
+"""Scales of pictures: linear, logarithmic, and logarithmic on both sides of 0."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -13,10 +14,15 @@ CLEAR = 34.0
 
 
 @dataclass(frozen=True)
-class Linear:
-    """A linear scale.
+class Scale(ABC):
+    """A scale of a picture.
 
-    low, high : the values at its ends.  start, end : their places in the picture.
+    Attributes
+    ----------
+    low, high : float
+        Values at its ends, or their exponents of ten.
+    start, end : float
+        Places of its ends in the picture.
     """
 
     low: float
@@ -25,83 +31,71 @@ class Linear:
     end: float
 
     def place(self, value: float) -> float:
-        """Where a value stands; one outside stands at the nearer end."""
-        share = (value - self.low) / (self.high - self.low)
-        return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
+        """Return the place of a value; one outside stands at the nearer end."""
+        return self.start + min(max(self._share(value), 0.0), 1.0) * (self.end - self.start)
+
+    @abstractmethod
+    def _share(self, value: float) -> float:
+        """Return the share of the scale that is below a value."""
+
+    @abstractmethod
+    def ticks(self) -> Iterator[tuple[float, str]]:
+        """Yield places and words of the ticks."""
+
+
+class Linear(Scale):
+    """A linear scale, with round numbers as ticks."""
+
+    def _share(self, value: float) -> float:
+        return (value - self.low) / (self.high - self.low)
 
     def ticks(self) -> Iterator[tuple[float, str]]:
-        """Places and words of the ticks: round numbers."""
         step = 10.0 ** math.floor(math.log10((self.high - self.low) / MOST_TICKS))
         step *= next(factor for factor in (1, 2, 5, 10) if (self.high - self.low) / (factor * step) <= MOST_TICKS)
         for k in range(math.ceil(self.low / step), math.floor(self.high / step) + 1):
             yield self.place(k * step), f"{k * step:.10g}"
 
 
-@dataclass(frozen=True)
-class Logarithmic:
-    """A logarithmic scale of positive numbers.
-
-    low, high : the exponents of ten at its ends.  start, end : their places in the picture.
-    """
-
-    low: int
-    high: int
-    start: float
-    end: float
+class Logarithmic(Scale):
+    """A logarithmic scale of positive numbers between two exponents of ten."""
 
     @classmethod
     def of(cls, values: Iterable[float], start: float, end: float) -> Logarithmic:
-        """The scale of whole decades that holds all the values that are positive and finite."""
+        """Return the scale of whole decades of all positive, finite values."""
         shown = [math.log10(value) for value in values if 0 < value < math.inf] or [0.0]
         low, high = math.floor(min(shown)), math.ceil(max(shown))
         return cls(low, max(high, low + 1), start, end)
 
-    def place(self, value: float) -> float:
-        """Where a value stands; one outside stands at the nearer end."""
-        exponent = math.log10(value) if value > 0 else -math.inf
-        share = (exponent - self.low) / (self.high - self.low)
-        return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
+    def _share(self, value: float) -> float:
+        return ((math.log10(value) if value > 0 else -math.inf) - self.low) / (self.high - self.low)
 
     def ticks(self) -> Iterator[tuple[float, str]]:
-        """Places and words of the ticks: powers of ten."""
-        for exponent in range(self.low, self.high + 1, _step(self.high - self.low)):
+        for exponent in _exponents(self.low, self.high + 1, self.high - self.low):
             yield self.place(10.0**exponent), _power(exponent)
 
 
-@dataclass(frozen=True)
-class Signed:
-    """A scale around 0 that is logarithmic on both sides, and linear only between -10^least and 10^least.
+class Signed(Scale):
+    """A scale from -10^high to 10^high, logarithmic but linear from -10^low to 10^low."""
 
-    least, most : exponents of ten.  start, end : the places of -10^most and 10^most in the picture.
-    """
-
-    least: int
-    most: int
-    start: float
-    end: float
-
-    def place(self, value: float) -> float:
-        """Where a value stands; one outside stands at the nearer end."""
-        decades = self.most - self.least + 1
-        size = abs(value)
-        away = size / 10.0**self.least if size <= 10.0**self.least else 1.0 + math.log10(size) - self.least
-        share = math.copysign(min(away, decades) / decades, value)
-        return (self.start + self.end) / 2 + share * (self.end - self.start) / 2
+    def _share(self, value: float) -> float:
+        decades, size = self.high - self.low + 1, abs(value)
+        away = size / 10.0**self.low if size <= 10.0**self.low else 1.0 + math.log10(size) - self.low
+        return 0.5 + math.copysign(min(away, decades) / decades, value) / 2
 
     def ticks(self) -> Iterator[tuple[float, str]]:
-        """Places and words of the ticks: 0, and powers of ten on both sides."""
         yield self.place(0.0), "0"
-        for exponent in range(self.most, self.least, -_step(2 * (self.most - self.least))):
+        for exponent in _exponents(self.high, self.low, 2 * (self.high - self.low)):
             if self.place(10.0**exponent) - self.place(0.0) >= CLEAR:
                 yield self.place(10.0**exponent), _power(exponent)
                 yield self.place(-(10.0**exponent)), f"-{_power(exponent)}"
 
 
-def _step(decades: int) -> int:
-    """How many decades are between two ticks."""
-    return max(math.ceil(decades / MOST_TICKS), 1)
+def _exponents(first: float, last: float, decades: float) -> range:
+    """Return exponents from one towards another, for few ticks on some decades."""
+    step = max(math.ceil(decades / MOST_TICKS), 1)
+    return range(int(first), int(last), step if first < last else -step)
 
 
 def _power(exponent: int) -> str:
-    """A power of ten as a word; those near 1 as people write them."""
+    """Return a power of ten as a word; one near 1 is written out."""
     return f"{10.0**exponent:g}" if -3 <= exponent <= 3 else f"1e{exponent}"

@@ -1,0 +1,107 @@
+"""One answer as every face shows it: its names, its cells, and its figures in few digits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from equimargin.formulations import REGISTRY
+from equimargin.formulations.source import Source
+from equimargin.proofs import Agreement, Judgement
+from equimargin.proofs.referee.evidence import Run
+from equimargin.report.cell import Cell
+from equimargin.report.words import MARKS, NO_BREAK
+from equimargin.solvers import Status
+
+COLUMNS = ("formulation", "source", "solver", "claim", "width", "agreement", "compile s", "solve s")
+"""Columns of the table of all answers."""
+FIGURES = ("claim", "width", "compile s", "solve s")
+"""Those of figures; all others have words."""
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """An answer as every face shows it."""
+
+    judgement: Judgement
+    """The answer itself, with the figures to draw."""
+    run: Run
+    """Its solver and formulation, its times, and what the solver says of it."""
+    agreement: Agreement
+    """Agreement of the answer with its family."""
+    label: str
+    """Name of its formulation within the family; empty for a specialised solver."""
+    sources: tuple[Source, ...]
+    """Places where the formulation is printed."""
+    seconds: str
+    """Seconds of solving in few digits; empty where nothing was solved."""
+    figure: str
+    """Relative error as one power of ten; empty where the answer agrees or shows none."""
+    cells: tuple[Cell, ...]
+    """A cell for each of COLUMNS."""
+
+    @classmethod
+    def of(cls, j: Judgement) -> Self:
+        """Return the view of a judgement."""
+        run = j.evidence.run
+        sources = () if run.formulation is None else REGISTRY[run.formulation].sources
+        seconds = "" if j.agreement is Agreement.SKIPPED else _in_few_digits(run.solve_seconds)
+        off = np.nan if j.agreement in (Agreement.AGREES, Agreement.SKIPPED) else np.fmax(j.claim, j.off)
+        figure = f"{off:.0e}" if np.isfinite(off) else ""
+        return cls(j, run, j.agreement, _label(run.family, run.formulation), sources, seconds, figure, _cells(j, sources))
+
+    @property
+    def name(self) -> str:
+        """Name among the answers of all families."""
+        return self.run.name.removeprefix("solver by ")
+
+    @property
+    def was_run(self) -> bool:
+        """True unless the answer was skipped."""
+        return self.agreement is not Agreement.SKIPPED
+
+    @property
+    def ended_early(self) -> bool:
+        """True if the answer failed, or is inaccurate for a reason beside its accuracy."""
+        unfinished = self.run.status is not Status.OPTIMAL or self.judgement.explained is not None
+        return self.agreement is Agreement.FAILED or (self.agreement is Agreement.INACCURATE and unfinished)
+
+    def said(self, ascii: bool = False) -> str:
+        """Return solver, seconds and error, on one line, with the mark unless the answer agrees."""
+        mark = "" if self.agreement is Agreement.AGREES else MARKS[self.agreement][ascii]
+        time = f"{self.seconds}{NO_BREAK}s" if self.seconds else ""
+        return NO_BREAK.join(filter(None, (mark, self.run.solver, time, self.figure)))
+
+
+def _label(family: str, formulation: str | None) -> str:
+    """Return the name of a formulation within a family; that of a control says so."""
+    if formulation is None:
+        return ""
+    return formulation.removeprefix(f"{family}.") + (" (control)" if REGISTRY[formulation].control else "")
+
+
+def _in_few_digits(seconds: float | None) -> str:
+    """Return seconds in three digits at most, without the zero before the point; empty for None."""
+    if seconds is None:
+        return ""
+    if seconds < 0.0005:
+        return "<.001"
+    if seconds < 1:
+        return f"{seconds:.3f}".removeprefix("0")
+    return f"{seconds:.3g}" if seconds < 100 else f"{seconds:.0f}"
+
+
+def _cells(j: Judgement, sources: tuple[Source, ...]) -> tuple[Cell, ...]:
+    """Return the cells of an answer; one that was skipped has no figures."""
+    run = j.evidence.run
+    words = (
+        Cell.word(_label("", run.formulation) or "specialised solver"),
+        Cell.word("; ".join(map(str, sources)), "long"),
+        Cell.word(run.solver),
+    )
+    figures = (j.evidence.value, ".10g"), (j.relative_width, ".1e"), (run.compile_seconds, ".3f"), (run.solve_seconds, ".3f")
+    cells = [Cell.of(None if j.agreement is Agreement.SKIPPED else value, form) for value, form in figures]
+    agreement = Cell(str(j.agreement), list(Agreement).index(j.agreement), str(j.agreement))
+    return (*words, *cells[:2], agreement, *cells[2:])

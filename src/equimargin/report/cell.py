@@ -1,0 +1,29 @@
+"""A cell of a table that can be sorted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table that can be sorted."""
+
+    text: str
+    """Text of the cell."""
+    key: float | str
+    """Sort key, a number or a text; an empty text is always last."""
+    kind: str = "figure"
+    """"figure", "word", "long" for a sentence, or the agreement or verdict in the cell."""
+
+    @classmethod
+    def word(cls, text: str, kind: str = "word") -> Self:
+        """Return a cell that is sorted by its text."""
+        return cls(text, text, kind)
+
+    @classmethod
+    def of(cls, value: float | None, form: str) -> Self:
+        """Return a cell that is sorted by its figure, in a format; empty for None."""
+        return cls("", "") if value is None else cls(format(value, form), "" if math.isnan(value) else value)

@@ -1,0 +1,165 @@
+"""The sentences on a family: its optimum, troubles of answers, advice, skips."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from equimargin.formulations.bounds.intervals import Interval
+from equimargin.proofs import Agreement, FamilyVerdict, Verdict
+from equimargin.report.answers import AnswerView
+from equimargin.report.records import solved
+from equimargin.report.words import NO_BREAK
+from equimargin.solvers import Status
+
+MOST_DIGITS = 15
+"""Significant digits that any decimal number keeps in float64: more are never claimed."""
+
+
+def proven_digits(interval: Interval) -> tuple[str, int]:
+    """Return the number to which both ends round, and its digits; ("", 0) without one."""
+    lower, upper = interval.lower, interval.upper
+    if not (np.isfinite(lower) and np.isfinite(upper) and lower <= upper):
+        return "", 0
+    for digits in range(MOST_DIGITS, 0, -1):
+        if f"{lower:.{digits}g}" == f"{upper:.{digits}g}":
+            return f"{upper:.{digits}g}", digits
+    return "", 0
+
+
+def optimum(family: FamilyVerdict) -> str:
+    """Return a clause on the proven optimum, in digits if both ends of its interval share any."""
+    lower, upper = family.interval.lower, family.interval.upper
+    if not family.feasible:
+        return "no point is feasible, proven"
+    if family.unbounded:
+        return "the objective has no bound, proven"
+    digits, count = proven_digits(family.interval)
+    proven = "not proven" if family.doubt else "proven"
+    if count:
+        many = "all digits" if count == MOST_DIGITS else f"{count} digit{'s' * (count != 1)}"
+        return f"optimum {digits}, {many} {proven} (width {family.interval.relative_width:.0e})"
+    if np.isfinite(lower) and np.isfinite(upper):
+        return f"optimum in [{lower:.6g}, {upper:.6g}], {proven}"
+    return f"optimum at most {upper:.10g}; not bounded from below" if np.isfinite(upper) else "nothing proven of the optimum"
+
+
+def same_at_every_optimum(family: FamilyVerdict) -> str:
+    """Return a sentence on labels and multipliers that are the same at every optimum; or ""."""
+    if family.stable is None:
+        return ""
+    shares = {"labels of the training points": family.stable.labels, "multipliers of the rows": family.stable.rows}
+    # Rounded down: all of them are 100 %, and no fewer.
+    said = [f"{math.floor(100 * share)}{NO_BREAK}% of the {name}" for name, share in shares.items() if share]
+    return f"The same at every optimum, proven: {' and '.join(said)}." if said else ""
+
+
+def troubles(family: FamilyVerdict, answers: Sequence[AnswerView]) -> Iterator[str]:
+    """Yield sentences on answers that ended early, and on formulations equal up to rounding."""
+    groups: dict[str, dict[str, list[str]]] = {}
+    for answer in (answer for answer in answers if answer.ended_early):
+        said = answer.run.reason
+        reason = said if said.startswith("stopped") else answer.judgement.ground
+        groups.setdefault(reason, {}).setdefault(answer.run.solver, []).append(answer.label)
+    yield from (f"{_listed_by_place(solvers)}: {reason}" for reason, solvers in groups.items())
+    agreeing = [answer for answer in answers if answer.agreement is Agreement.AGREES and answer.judgement.evidence.point is not None]
+    differences = {answer.label: getattr(answer.judgement.evidence.point, "difference", 0.0) for answer in agreeing}
+    for name, difference in differences.items():
+        if difference:
+            where = f"{name} is not equal to the last digit"
+            yield f"{where}: its exact optimum is {difference:.1e} off the definition's, which roundings of its numbers explain"
+
+
+def controls(answers: Iterable[AnswerView]) -> Iterator[str]:
+    """Yield a sentence on controls that disagree, and one on controls that do not."""
+    judged: dict[str, set[Agreement]] = {}
+    for answer in answers:
+        if answer.run.control:
+            judged.setdefault(answer.label, set()).add(answer.agreement)
+    # One answer that disagrees refutes a control, whatever its other answers are.
+    refuted = [name for name, found in judged.items() if Agreement.DISAGREES in found]
+    alike = [name for name, found in judged.items() if Agreement.DISAGREES not in found and Agreement.AGREES in found]
+    if refuted:
+        yield f"Wrong on purpose, and {'disagrees' if len(refuted) == 1 else 'disagree'} as it must be: {', '.join(refuted)}."
+    if alike:
+        has = "has" if len(alike) == 1 else "have"
+        yield f"Wrong on purpose, and not told apart by these data: {', '.join(alike)} {has} the optimum of the family here."
+
+
+def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
+    """Return the answers that are off, with their errors, or a remedy that the family lacks."""
+    counted = [answer for answer in answers if not answer.run.control]
+    against = [answer for answer in counted if answer.agreement is Agreement.DISAGREES]
+    if against:
+        figures = ", ".join(f"{answer.run.name} by {answer.figure or 'an infinite value'}" for answer in against)
+        points = [answer.judgement.evidence.point for answer in against]
+        other = "Other backends of the same formulation (--solver) show whether it or its solver is wrong."
+        if all(point is not None and point.own is not None for point in points):
+            other = "The difference is proven, so that other backends (--solver) would show it too."
+        return f"Off, relative to the optimum: {figures}. {other}"
+    if family.verdict is Verdict.DISAGREE:
+        return "This is an error of the project: please report it with the data."
+    if any(answer.judgement.unequal for answer in counted):
+        return ""
+    if "one witness" in family.reason:
+        return "Ask for a backend or a solver of other code, too."
+    if "not positive semidefinite" in family.reason:
+        return "Take another kernel."
+    if re.search("was asked for|were asked for|was skipped", family.reason):
+        return "Ask for more: leave out --solver and --formulation, or add to them."
+    # What was stopped for another reason than the limit of one answer says itself how it could have gone on.
+    runs = [answer.run for answer in answers if answer.agreement in (Agreement.INACCURATE, Agreement.FAILED)]
+    out_of_time = any(run.status is Status.TIME_LIMIT and not run.reason.startswith("stopped") for run in runs)
+    if not family.has_features:
+        return _advice_without_features(family, counted, out_of_time)
+    if not any(solved(answer.judgement) for answer in answers):
+        return "--scale brings features to one scale, --sample N takes fewer rows."
+    return f"{'--scale, a looser --tol or a longer --time-limit' if out_of_time else '--scale or a looser --tol'} may decide it."
+
+
+def _advice_without_features(family: FamilyVerdict, counted: Iterable[AnswerView], out_of_time: bool) -> str:
+    """Return a remedy for numbers that are taken as they are, such as a Gram matrix."""
+    said = []
+    if any(answer.agreement is Agreement.INACCURATE for answer in counted):
+        said.append("A looser --agree-tol takes inaccurate answers for agreeing ones.")
+    if out_of_time:
+        said.append("A longer --time-limit may decide it.")
+    if not said and family.count(Agreement.AGREES) and "takes the problem" in family.reason:
+        said.append("Write a second formulation, or a solver, to compare it with.")
+    return " ".join(said)
+
+
+def skips(families: Sequence[FamilyVerdict]) -> list[str]:
+    """Return every reason to skip, once, with the solvers and where they were skipped."""
+    groups: dict[str, dict[str, list[str]]] = {}
+    for family in families:
+        run = {j.evidence.run.solver for j in family.judgements if j.agreement is not Agreement.SKIPPED}
+        for each in (j.evidence.run for j in family.judgements if j.agreement is Agreement.SKIPPED):
+            place = each.formulation if each.formulation is not None and each.solver in run else family.id
+            groups.setdefault(each.reason, {}).setdefault(each.solver, []).append(place)
+    return [f"{_listed_by_place(solvers)} ({reason})" for reason, solvers in groups.items()]
+
+
+def readings(families: Sequence[FamilyVerdict]) -> list[str]:
+    """Return sentences on the reading of numbers, each once, with its families."""
+    ids: dict[str, list[str]] = {}
+    for family in families:
+        if family.note and family.judgements:
+            ids.setdefault(family.note.removeprefix(f"in {family.id} "), []).append(family.id)
+    return [f"Read: in {_listed(list(dict.fromkeys(names)))} {how}." for how, names in ids.items()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names with commas, and "and" before the last one."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _listed_by_place(solvers: Mapping[str, Sequence[str]]) -> str:
+    """Return solvers with their places, such as "A, B on x, y; C on z"."""
+    by_place: dict[str, list[str]] = {}
+    for solver, places in solvers.items():
+        by_place.setdefault(", ".join(filter(None, dict.fromkeys(places))), []).append(solver)
+    return "; ".join(f"{', '.join(names)} on {places}" if places else ", ".join(names) for places, names in by_place.items())

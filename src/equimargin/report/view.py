@@ -1,0 +1,232 @@
+"""The view model of a comparison: all that is said of it, for faces that lay it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from equimargin.formulations import DOCUMENTS
+from equimargin.formulations.source import Source
+from equimargin.proofs import Agreement, FamilyVerdict, Verdict
+from equimargin.proofs.referee.judgement import USUAL_RULE
+from equimargin.report.answers import AnswerView
+from equimargin.report.cell import Cell
+from equimargin.report.sentences import (
+    advice,
+    controls,
+    optimum,
+    proven_digits,
+    readings,
+    same_at_every_optimum,
+    skips,
+    troubles,
+)
+from equimargin.report.words import NO_BREAK
+
+OVERVIEW = ("family", "verdict", "optimum", "digits", "width", "agreeing", "fastest", "seconds")
+"""Columns of the table of families."""
+WORDS = ("family", "verdict", "fastest")
+"""Those of words; all others have figures."""
+SHARE_OF_COMPILING = 0.1
+"""Share of all time above which the time of compiling is said."""
+
+
+@dataclass(frozen=True)
+class FamilyView:
+    """A family as every face shows it, with the answers that there are so far."""
+
+    judged: FamilyVerdict
+    """The family itself, with the figures to draw."""
+    missing: int
+    """Number of answers that are not there."""
+    kind: str
+    """Verdict in a word: agree, disagree, undecided or unfinished."""
+    standing: str
+    """Verdict in capitals, or the number of missing answers."""
+    optimum: str
+    """Clause on the proven optimum; empty before the first answer."""
+    overview: tuple[Cell, ...]
+    """A cell for each of OVERVIEW."""
+    answers: tuple[AnswerView, ...]
+    """All answers."""
+    specialised: tuple[AnswerView, ...]
+    """Answers of specialised solvers that were run: agreeing ones first, fast ones first."""
+    rows: dict[str, dict[str, AnswerView]]
+    """Answers by the label of their formulation and by their solver."""
+    verdict: str
+    """Sentences on the verdict and a remedy; empty for the usual one, or one not final."""
+    remarks: tuple[str, ...]
+    """All sentences on the family, the verdict among them."""
+    facts: tuple[str, ...]
+    """Sentences on what is the same at every optimum, and on the reading of its numbers."""
+    details: tuple[str, ...]
+    """Lines below the table of all its answers."""
+
+    @property
+    def id(self) -> str:
+        """Id of the family."""
+        return self.judged.id
+
+
+@dataclass(frozen=True)
+class ComparisonView:
+    """A comparison as every face shows it."""
+
+    families: tuple[FamilyView, ...]
+    """Its families."""
+    kind: str
+    """Verdict in a word: agree, disagree, undecided or unfinished."""
+    verdict: str
+    """Verdict on all families in a sentence."""
+    counts: str
+    """Number of families of each verdict."""
+    progress: str
+    """Number of answers and their time."""
+    interrupted: bool
+    """True if it ended early."""
+    readings: tuple[str, ...]
+    """Sentences on the reading of numbers."""
+    skips: tuple[str, ...]
+    """Reasons to skip, each with what was skipped."""
+    solvers: tuple[str, ...]
+    """Solvers that were run, backends first."""
+    documents: dict[str, str]
+    """Titles of the documents of all sources, by their letters."""
+    first_documents: dict[str, str]
+    """Those of the first sources of formulations that were run."""
+
+
+def family_view(judged: FamilyVerdict, missing: int = 0, ended: bool = False) -> FamilyView:
+    """Return the view of a family.
+
+    Parameters
+    ----------
+    judged : FamilyVerdict
+        The family, judged as far as there are answers.
+    missing : int, default 0
+        Number of answers that are not there.
+    ended : bool, default False
+        True if missing answers will not come any more.
+    """
+    word = str(judged.verdict)
+    kind, standing = ("unfinished", f"{missing} {'missing' if ended else 'to come'}") if missing else (word, word.upper())
+    answers = tuple(map(AnswerView.of, judged.judgements))
+    rows: dict[str, dict[str, AnswerView]] = {}
+    for answer in answers:
+        rows.setdefault(answer.label, {})[answer.run.solver] = answer
+    alone = (answer for answer in answers if answer.was_run and not answer.label)
+    specialised = sorted(alone, key=lambda a: (a.agreement is not Agreement.AGREES, a.run.solve_seconds or 0.0))
+    # While answers are missing the verdict may still change, and nothing is said about it.
+    agrees = judged.verdict is Verdict.AGREE
+    hint = "" if agrees or missing else " ".join(filter(None, (judged.advice, advice(judged, answers))))
+    verdict = "" if missing or (agrees and judged.reason.endswith(USUAL_RULE)) else f"{standing}: {judged.reason}. {hint}".rstrip()
+    doubt = f"{judged.doubt[0].upper()}{judged.doubt[1:]}." if judged.doubt and not missing else ""
+    said, wrong = [*troubles(judged, answers)], [*controls(answers)]
+    final = f"verdict: {kind.upper()} - {standing if missing else judged.reason}"
+    left = f"skipped: {'; '.join(found)}" if (found := skips([judged])) else ""
+    return FamilyView(
+        judged=judged,
+        missing=missing,
+        kind=kind,
+        standing=standing,
+        optimum=optimum(judged) if answers else "",
+        overview=tuple(_overview(judged, answers, Cell.word(standing, kind))),
+        answers=answers,
+        specialised=tuple(specialised),
+        rows=rows,
+        verdict=verdict,
+        remarks=tuple(filter(None, (*said, verdict, *wrong, doubt))),
+        facts=tuple(filter(None, (same_at_every_optimum(judged), *readings([judged])))),
+        details=tuple(filter(None, (left, *said, *wrong, _enclosure(judged), final, hint, doubt))),
+    )
+
+
+def _enclosure(family: FamilyVerdict) -> str:
+    """Return a clause on the proven optimum, with both ends of a finite interval in 12 digits."""
+    lower, upper = family.interval.lower, family.interval.upper
+    if not (family.feasible and isfinite(lower) and isfinite(upper)):
+        return optimum(family)
+    proven = "optimum, not proven," if family.doubt else "optimum proven"
+    return f"{proven} in [{lower:.12g}, {upper:.12g}], relative width {family.interval.relative_width:.1e}"
+
+
+def _overview(judged: FamilyVerdict, answers: Sequence[AnswerView], standing: Cell) -> Iterator[Cell]:
+    """Yield the cells of a family in the table of families."""
+    digits, count = proven_digits(judged.interval)
+    run = [answer for answer in answers if answer.was_run and not answer.run.control]
+    right = [answer for answer in run if answer.agreement is Agreement.AGREES]
+    fastest = min((a for a in right if a.seconds), key=lambda a: a.run.solve_seconds or 0.0, default=None)
+    yield Cell.word(judged.id)
+    yield standing
+    yield Cell(digits or (optimum(judged) if answers else ""), judged.interval.upper if digits else "")
+    yield Cell.of(count or None, "d")
+    yield Cell.of(judged.interval.relative_width if digits else None, ".0e")
+    yield Cell(f"{len(right)} of {len(run)}" if run else "", len(right) / len(run) if run else "")
+    yield Cell.word("" if fastest is None else fastest.name)
+    yield Cell("", "") if fastest is None else Cell(fastest.seconds, fastest.run.solve_seconds or 0.0)
+
+
+def comparison_view(
+    judged: Sequence[FamilyVerdict], planned: Sequence[int], left_out: Sequence[str], seconds: float, interrupted: str
+) -> ComparisonView:
+    """Return the view of a comparison; the parameters are attributes of `Comparison`."""
+    wanted = planned or [len(family.judgements) for family in judged]
+    pairs = zip(judged, wanted, strict=True)
+    families = tuple(family_view(family, count - len(family.judgements), bool(interrupted)) for family, count in pairs)
+    answers = [answer for family in families for answer in family.answers]
+    run = [answer for answer in answers if answer.was_run]
+    kinds = [family.kind for family in families]
+    verdicts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+    counts = f"{len(families)} {'family' if len(families) == 1 else 'families'}: {verdicts}" if families else "nothing was compared"
+    compiling = sum(answer.run.compile_seconds or 0.0 for answer in run)
+    time = f"{_about(seconds, 3)}{NO_BREAK}s"
+    time += f", {_about(compiling, 2)}{NO_BREAK}s of them compiling and loading" if compiling > SHARE_OF_COMPILING * seconds else ""
+    progress = f"{len(run)} answer{'s' * (len(run) != 1)} in {time}"
+    if interrupted:
+        progress = f"interrupted: {interrupted}; {len(answers)} of {sum(planned)} answers in {time}"
+    kind, verdict = _verdict(families)
+    return ComparisonView(
+        families=families,
+        kind=kind,
+        verdict=verdict,
+        counts=counts,
+        progress=progress,
+        interrupted=bool(interrupted),
+        readings=tuple(readings(judged)),
+        skips=(*skips(judged), *left_out),
+        solvers=tuple(dict.fromkeys(answer.run.solver for answer in sorted(run, key=lambda answer: not answer.label))),
+        documents=_titles(source for answer in answers for source in answer.sources),
+        first_documents=_titles(source for answer in run for source in answer.sources[:1]),
+    )
+
+
+def _verdict(families: Sequence[FamilyView]) -> tuple[str, str]:
+    """Return the verdict on all families as a word and as a sentence."""
+    ids = {kind: [family.id for family in families if family.kind == kind] for kind in ("agree", "undecided", "unfinished")}
+    against = [family.id for family in families if family.judged.verdict is Verdict.DISAGREE]
+    of_all, late, left = f"of {len(families)} families", ids["unfinished"], ids["undecided"]
+    if not families:
+        return "undecided", "Nothing was compared."
+    if len(families) == 1 and not late:
+        said = {"agree": "agree", "disagree": "do not agree", "undecided": "leave its optimum undecided"}
+        return families[0].kind, f"The answers of {families[0].id} {said[families[0].kind]}."
+    if against:
+        return "disagree", f"{len(against)} {of_all} {'disagrees' if len(against) == 1 else 'disagree'}: {', '.join(against)}."
+    if late:
+        verb = "lacks" if len(late) == 1 else "lack"
+        return "unfinished", f"Not finished: {len(ids['agree'])} {of_all} agree so far, and {len(late)} {verb} answers."
+    if left:
+        return "undecided", f"{len(left)} {of_all} {'is' if len(left) == 1 else 'are'} undecided: {', '.join(left)}."
+    return "agree", f"All {len(families)} families agree."
+
+
+def _titles(sources: Iterable[Source]) -> dict[str, str]:
+    """Return the titles of the documents of some sources by their letters."""
+    letters = {source.document for source in sources}
+    return {letter: title for letter, title in DOCUMENTS.items() if letter in letters}
+
+
+def _about(seconds: float, digits: int) -> str:
+    """Return seconds in a few digits, and never in fewer than whole ones."""
+    return f"{seconds:.{digits}g}" if seconds < 10 ** (digits - 1) else f"{seconds:.0f}"
