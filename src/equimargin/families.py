@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,32 +17,7 @@ from equimargin.formulations.numeric.arrays import is_sparse
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.choices import LOSSES, LossName
 from equimargin.formulations.problem.construct import problems_of, ranking_from_pairs
-
-
-class HowToPose(TypedDict, total=False):
-    """How arrays become problems.
-
-    Attributes
-    ----------
-    task : str or None
-        "classification", "regression" or "ranking"; by default ranking where there are queries,
-        classification where y has two values, and regression where its values can be neither
-        classes nor levels.
-    qid : ArrayLike or None
-        (m,) queries of a ranking.
-    C : float
-        Cost of a unit of loss, 1 by default.
-    kernel : Kernel or None
-        Linear by default.
-    epsilon : float
-        Half-width of the tube of a regression, 0.1 by default.
-    """
-
-    task: str | None
-    qid: ArrayLike | None
-    C: float
-    kernel: Kernel | None
-    epsilon: float
+from equimargin.request import HowToPose
 
 
 def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]:

@@ -323,7 +323,7 @@ def _of_levels(rows: Data, kernel: Kernel, loss: LossChoice | None, wanted: list
     ValueError
         Families of another name.
     """
-    from equimargin.comparison import matching
+    from equimargin.comparison.choice import matching
     from equimargin.families import problems_of_levels
     from equimargin.formulations.problem.choices import LOSSES
 
@@ -468,7 +468,7 @@ def _problems(
         problems = [problem for problem in problems if problem.bias == (variant.bias is BiasName.FREE)]
     if wanted is None:
         return problems
-    from equimargin.comparison import matching
+    from equimargin.comparison.choice import matching
 
     known = [problem.family for problem in problems]
     if data.task == "classification" and loss is None and HUBERISED not in known:

@@ -174,7 +174,7 @@ def _asked(
     formulation: list[str] | None, solver: list[str] | None, tol: float, agree_tol: float, time_limit: float, slow: float | None
 ) -> Asked:
     """What is compared to see a finding: beside the solvers that are named those whose proofs an answer is judged by."""
-    from equimargin.comparison import ACCURATE
+    from equimargin.comparison.choice import ACCURATE
     from equimargin.shrink import Asked
     from equimargin.solvers import SOLVERS
 
