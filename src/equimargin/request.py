@@ -1,6 +1,6 @@
-"""What a comparison is asked for: one object that options, the plans of studies and keyword arguments fill alike.
+"""The request of a comparison, filled by options, by plans of studies or by keyword arguments.
 
-A field says here, once, what it is in Python and what its option is called; a new one needs a line in what uses it and no other.
+A field has its meaning, its default and its option here; what uses it is the only other place.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class HowToPose(TypedDict, total=False):
 
 
 class HowToCompare(HowToPose, total=False):
-    """The keyword arguments of `compare`: the fields of `ComparisonRequest`, and what belongs to X where arrays are compared.
+    """Keyword arguments of `compare`: fields of `ComparisonRequest`, and data for arrays X.
 
     Attributes
     ----------
     y : ArrayLike
-        (m,) labels, targets or relevances of the rows of X; beside it task, qid, C, kernel and
+        (m,) labels, targets or relevances of the rows of X; with task, qid, C, kernel and
         epsilon, as in `HowToPose`.
     formulations, solvers, tol, agree_tol, time_limit, total_time, patient, jobs, include_controls
         As in `ComparisonRequest`.
@@ -90,7 +90,7 @@ def option(*names: str, help: str, panel: str, kind: Any = None, metavar: str = 
 
 @dataclass(frozen=True)
 class ComparisonRequest:
-    """What a comparison is asked for, and how it goes about its work.
+    """The request of a comparison.
 
     Attributes
     ----------
@@ -125,13 +125,13 @@ class ComparisonRequest:
     formulations: str | Sequence[str] = field(
         default="*",
         metadata=option(
-            "--formulation", kind=list[str], metavar="PATTERN", help="Only these formulations, * and ? allowed.", panel=ANSWERS
+            "--formulation", kind=list[str] | None, metavar="PATTERN", help="Only these formulations, * and ? allowed.", panel=ANSWERS
         ),
     )
     solvers: str | Solver | Sequence[str | Solver] = field(
         default="*",
         metadata=option(
-            "--solver", kind=list[str], metavar="PATTERN", help="Only these backends and solvers, * and ? allowed.", panel=ANSWERS
+            "--solver", kind=list[str] | None, metavar="PATTERN", help="Only these backends and solvers, * and ? allowed.", panel=ANSWERS
         ),
     )
     tol: float = field(
@@ -144,7 +144,10 @@ class ComparisonRequest:
     total_time: float | None = field(
         default=None,
         metadata=option(
-            metavar="SECONDS", help="Time for all answers; at its end the results so far are printed and written.", panel=LIMITS
+            kind=float | None,
+            metavar="SECONDS",
+            help="Time for all answers; at its end the results so far are printed and written.",
+            panel=LIMITS,
         ),
     )
     patient: bool = field(
@@ -158,7 +161,7 @@ class ComparisonRequest:
     )
 
     def __post_init__(self) -> None:
-        """Refuse limits that are not positive, and numbers of processes that are none."""
+        """Refuse limits that are not positive, and impossible numbers of processes."""
         from equimargin.formulations.numeric.arguments import number
 
         for name in ("tol", "agree_tol", "time_limit", "total_time"):

@@ -32,7 +32,7 @@ from equimargin.proofs.referee import ways
 from equimargin.report.comparison import Comparison
 from equimargin.request import ComparisonRequest, HowToCompare, HowToPose
 
-__all__ = ["Comparison", "ComparisonRequest", "HowToCompare", "compare", "comparisons", "comparisons_of"]
+__all__ = ["Comparison", "ComparisonRequest", "HowToCompare", "compare", "comparisons", "run_request"]
 
 REQUESTED = {field.name for field in fields(ComparisonRequest)}
 """The names of the arguments that say how problems are compared."""
@@ -84,17 +84,29 @@ def compare(
 
 
 def comparisons(problem: Any, *more: Any, **how: Unpack[HowToCompare]) -> Iterator[Comparison]:
-    """The comparison as far as it has come, before the first answer and after each: the last one is what `compare` returns.
+    """Yield the comparison before the first answer and after each; `compare` returns the last.
 
     Parameters and errors are those of `compare`; errors of arguments are raised at once.
+
+    Parameters
+    ----------
+    problem, more, how
+        As in `compare`.
     """
     named = _named(problem, more, how)
     request = ComparisonRequest(**{name: value for name, value in named.items() if name in REQUESTED})
-    return comparisons_of(_problems(problem, {name: value for name, value in named.items() if name in POSED}), request)
+    return run_request(_problems(problem, {name: value for name, value in named.items() if name in POSED}), request)
 
 
-def comparisons_of(problems: Sequence[AnyProblem], request: ComparisonRequest) -> Iterator[Comparison]:
-    """Return the comparisons of problems as `comparisons` does, as a request asks for them.
+def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> Iterator[Comparison]:
+    """Return the comparisons of problems for a request, as `comparisons` does.
+
+    Parameters
+    ----------
+    problems : Sequence[AnyProblem]
+        Problems, each of a family.
+    request : ComparisonRequest
+        The request.
 
     Raises
     ------
@@ -140,7 +152,7 @@ def _named(first: Any, more: Sequence[Any], how: Mapping[str, Any]) -> dict[str,
 
 
 def _problems(given: Any, data: dict[str, Any]) -> list[AnyProblem]:
-    """The problems that were given, or those of the arrays X and y that were."""
+    """Return the problems that were passed, or those of arrays or loaded data."""
     if "y" in data:
         return [*families_of(given, data.pop("y"), **data)]
     if is_frame(given):
@@ -157,6 +169,6 @@ def _problems(given: Any, data: dict[str, Any]) -> list[AnyProblem]:
 
 
 def _meant(problems: Sequence[AnyProblem], ids: Sequence[str]) -> list[AnyProblem]:
-    """The problems that formulations are chosen of; all of them where all formulations are, or where no problem has any."""
+    """Return the problems with a chosen formulation; all if all or none have one."""
     families = {REGISTRY[id].family for id in ids} if len(ids) < len(REGISTRY) else {problem.family for problem in problems}
     return [problem for problem in problems if problem.family in families] or list(problems)

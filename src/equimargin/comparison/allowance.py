@@ -1,4 +1,4 @@
-"""How long an answer may take, and what is said of one that takes longer or is not begun."""
+"""Time limits of answers, and the reasons of answers that exceed them or are not begun."""
 
 from __future__ import annotations
 
@@ -8,38 +8,39 @@ from math import inf
 LEAST_ALLOWANCE = 2.0
 """CPU seconds that every backend may take, however fast others were."""
 ALLOWED_RATIO = 20.0
-"""Multiple of the slowest answer that agreed when the optimum was proven: a backend may take as long as that."""
+"""Multiple of the slowest agreeing answer at the proof that a later answer may take."""
 TOGETHER = 7.0
-"""CPU seconds that all answers of a comparison may take, beside kernels that are compiled, as long as no verdict waits for any of them.
-With the start of Python, libraries and kernels that are loaded, it is less than ten seconds: the
-answers so far have said what there is to say, and nobody waits longer for others who say it, too.
+"""CPU seconds of all answers of a comparison, compiling excluded, while no verdict waits.
+
+With the start of Python, libraries and kernels that are loaded, it is less than ten seconds:
+further answers repeat what the answers so far have shown.
 """
 LAST_ALLOWANCE = 0.5
-"""CPU seconds that an answer may take, once it is begun, however little its family has left: less would stop most of them for nothing."""
+"""Minimum CPU seconds of an answer that is begun: less would stop most of them early."""
 COMPILED_AT_ONCE = 3.0
-"""Maximum compilation time of a comparison, in seconds; kernels of a pending verdict are exempt."""
+"""Maximum seconds of compiling in a comparison; kernels of a pending verdict are exempt."""
 SHORTEST_LIMIT = 0.01
-"""Seconds: the shortest limit that an answer is asked for with, where hardly any time is left in all."""
+"""Minimum time limit of an answer, in seconds, at the end of the total time."""
 STOPPED = "stopped"
 """Opening of the reason of an answer stopped otherwise than by the time limit of one answer."""
 OVER = f"the family agrees, and its share of {TOGETHER:g} s of CPU time for further answers is over"
 """Reason why answers are stopped or not begun once no verdict waits for them."""
 STOPPED_TOGETHER = f"{STOPPED}: {OVER} (--patient waits)"
-"""What is said of an answer that takes what its family has left."""
+"""Reason of an answer that exhausts the share of its family."""
 NOT_BEGUN = f"{OVER}; --patient runs them"
-"""What is said of the answers that are not begun then."""
+"""Reason of the answers that are not begun then."""
 NOT_COMPILED = "its code is not compiled yet; type `equimargin warm-up`, once, and compare again"
 """Reason for a solver whose code would take longer than COMPILED_AT_ONCE.
 
 It says code, because a kernel would be taken for one of the problem.
 """
 OUT_OF_TIME = "stopped as the total time was over"
-"""What is said of the answer that was at work then."""
+"""Reason of an answer that is stopped at the end of the total time."""
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """How long an answer may take.
+    """Time limits of one answer.
 
     Attributes
     ----------
@@ -62,7 +63,17 @@ class Allowance:
     compiling: float = inf
 
     def within(self, left: float, late: str = OUT_OF_TIME) -> Allowance:
-        """Return the allowance when so many seconds are left in all: the shortest of the times ends an answer, in its own words."""
+        """Return the allowance when a number of seconds is left in all.
+
+        The shortest of the times ends an answer, with its own reason.
+
+        Parameters
+        ----------
+        left : float
+            Seconds left.
+        late : str
+            Reason of an answer that is stopped then.
+        """
         if left >= self.left:
             return self
         if left >= self.seconds:

@@ -1,4 +1,4 @@
-"""The formulations and solvers that a comparison is to have, by patterns of their names, and the jobs that they make of a problem."""
+"""Formulations and solvers chosen by patterns, and the jobs of a problem."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from equimargin.solvers import BACKENDS, SOLVERS, Solver
 from equimargin.solvers.registry import RegisteredSolver, takes
 
 ACCURATE = "CLARABEL"
-"""The name of the backend that runs the controls: a misprint must be solved accurately to be refuted."""
+"""Name of the backend of controls: refuting a misprint takes an accurate solution."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What is chosen of all formulations and solvers.
+    """Formulations and solvers of a comparison.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Choice:
     asked : set[str]
         Patterns of backends and solvers, in capital letters: one in full asks for them by name.
     given : list[UserSolver]
-        Solvers that were handed in themselves.
+        Solvers that were passed as objects.
     """
 
     ids: list[str]
@@ -42,7 +42,12 @@ class Choice:
 
     @classmethod
     def of(cls, formulations: str | Sequence[str], solvers: Sequence[str | Solver]) -> Choice:
-        """Return what patterns choose, and solvers that are no patterns.
+        """Return the choice by patterns, and by solvers in place of patterns.
+
+        Parameters
+        ----------
+        formulations, solvers
+            As in `ComparisonRequest`.
 
         Raises
         ------
@@ -59,7 +64,17 @@ class Choice:
         return [*self.names, *(solver.name for solver in self.given)]
 
     def jobs(self, problem: AnyProblem, tol: float, controls: bool = False) -> Iterator[Job]:
-        """Yield the answers that are wanted for one family, in the order of its records, controls last."""
+        """Yield the jobs of one problem in the order of its records, controls last.
+
+        Parameters
+        ----------
+        problem : AnyProblem
+            Problem of a family.
+        tol : float
+            Relative accuracy asked of every solver.
+        controls : bool
+            Whether formulations that are wrong on purpose take part.
+        """
         entries = [REGISTRY[id] for id in self.ids if REGISTRY[id].family == problem.family]
         backends = [name for name in self.names if name in BACKENDS and not self._is_weak(name, problem.kind)]
         for entry in entries:
@@ -74,11 +89,17 @@ class Choice:
             yield from (Job(problem, entry.id, ACCURATE, tol, entry.module, control=True) for entry in wrong)
 
     def _is_weak(self, backend: str, kind: str) -> bool:
-        """Return True for a backend that is weak on a kind of program, unless it is asked for by name."""
+        """Return True for a backend that is weak on a kind of program and not named in full."""
         return backend not in self.asked and BACKENDS[backend].suited not in ("any", kind)
 
     def weak(self, problems: Iterable[AnyProblem]) -> Iterator[str]:
-        """Yield sentences on the backends that are left out because they are weak on a kind of program."""
+        """Yield sentences on backends left out as weak on a kind of program.
+
+        Parameters
+        ----------
+        problems : Iterable[AnyProblem]
+            Problems of the comparison.
+        """
         for kind in dict.fromkeys(problem.kind for problem in problems):
             for name in self.names:
                 if name in BACKENDS and self._is_weak(name, kind):
@@ -88,6 +109,13 @@ class Choice:
         """Yield sentences on chosen solvers and formulations that are for none of the problems.
 
         Formulations are chosen by their own names, solvers by any pattern but that of all.
+
+        Parameters
+        ----------
+        jobs : Sequence[Job]
+            All jobs of the comparison.
+        formulations : str or Sequence[str]
+            Patterns of formulations.
         """
         compared = dict.fromkeys(job.problem.family for job in jobs)
         answering = {job.solver for job in jobs}
@@ -110,6 +138,15 @@ def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> 
     """Return the known names that match any of the patterns, in their own order.
 
     Upper and lower case are the same.
+
+    Parameters
+    ----------
+    patterns : str or Sequence[str]
+        Names or patterns with * and ?.
+    known : Iterable[str]
+        All names.
+    what : str
+        Kind of the names, for errors.
     """
     wanted = [patterns] if isinstance(patterns, str) else list(patterns)
     names = list(known)
@@ -120,7 +157,7 @@ def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> 
 
 
 def _given(wanted: Sequence[str | Solver]) -> list[UserSolver]:
-    """Return the solvers that were handed in themselves, each under a name of its own."""
+    """Return the solvers that were passed as objects, each under a name of its own."""
     given = [UserSolver.of(each) for each in wanted if not isinstance(each, str)]
     taken = {*BACKENDS, *SOLVERS}
     for solver in given:

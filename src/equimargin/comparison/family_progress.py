@@ -1,4 +1,4 @@
-"""A family at work: its jobs in their order, the evidence so far, and what its verdict still waits for."""
+"""A family at work: its jobs, the evidence so far, and the answers its verdict needs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from equimargin.solvers import Status
 
 @dataclass
 class FamilyProgress:
-    """What is to be had of a family, and the evidence so far, by the places of the jobs, in the order in which it came."""
+    """Jobs of a family, and the evidence so far by their places, in order of arrival."""
 
     problem: AnyProblem
     jobs: list[Job]
@@ -27,7 +27,7 @@ class FamilyProgress:
     possible: Ways
     evidence: dict[int, Evidence] = field(default_factory=dict)
     allowed: Allowance | None = None
-    """What every answer gets once the optimum is proven; None until then."""
+    """Limit of every answer once the optimum is proven; None until then."""
     until: float | None = None
     """CPU seconds of the comparison at which its part of them is used up.
 
@@ -52,7 +52,16 @@ class FamilyProgress:
     def enter(self, place: int, found: Evidence, patient: bool) -> None:
         """Judge it with one answer more.
 
-        The first that proves the optimum sets what answers are allowed from then on.
+        The first that proves the optimum sets the limit of answers from then on.
+
+        Parameters
+        ----------
+        place : int
+            Place of the job.
+        found : Evidence
+            Evidence of the answer.
+        patient : bool
+            Whether no limit is set.
         """
         self.evidence[place] = found
         self.verdict = self._judged()
@@ -70,23 +79,28 @@ class FamilyProgress:
 
     @property
     def agrees(self) -> bool:
-        """Whether the verdict is that all agree, which further answers can only contradict."""
+        """True if the verdict is that all agree; further answers can only contradict it."""
         return self.verdict.verdict is Verdict.AGREE
 
     @property
     def waiting(self) -> int:
-        """How many answers are still to come that share the CPU time."""
+        """Number of missing answers that share the CPU time."""
         return sum(place not in self.evidence and not job.control for place, job in enumerate(self.jobs))
 
     def limit_of(self, job: Job) -> Allowance | None:
-        """Return the limits of a job that no verdict waits for.
+        """Return the limits of a job that no verdict needs.
 
         None for the usual limits: of controls, and of an answer without which there is no verdict.
+
+        Parameters
+        ----------
+        job : Job
+            Job of the family.
         """
         return None if job.control or self._is_witness(job) else self.allowed
 
     def _is_witness(self, job: Job) -> bool:
-        """Return True if the verdict waits for an answer of the job's kind, a declaration or a solver.
+        """Return True if the verdict needs an answer of the job's kind.
 
         It does not wait once one of that kind has had the whole time limit without agreeing.
         """
@@ -106,6 +120,11 @@ class FamilyProgress:
 
         It cannot be, or its backend was stopped on a formulation of the same unknowns; or on any,
         if another backend has answered the job's.
+
+        Parameters
+        ----------
+        job : Job
+            Job of the family.
         """
         refusal = job.known_refusal
         if refusal is not None or job.formulation is None or job.control or self.allowed is None:
@@ -125,7 +144,12 @@ class FamilyProgress:
         """Return when it is a job's turn among those of its family.
 
         0 the first solver, 1 the first declaration; 2 the others by that backend, 3 other solvers,
-        4 the other backends; 5 solvers that are there to be compared with, 6 controls.
+        4 the other backends; 5 reference solvers, 6 controls.
+
+        Parameters
+        ----------
+        place : int
+            Place of the job.
         """
         job, first = self.jobs[place], self._firsts.get(False)
         if place in self._firsts.values():
@@ -138,7 +162,7 @@ class FamilyProgress:
 
     @cached_property
     def _firsts(self) -> dict[bool, int]:
-        """The places of the first solver (True) and of the first declaration (False), as far as any can be run.
+        """Places of the first solver (True) and of the first declaration (False) that can be run.
 
         That is a declaration by another library than the solver's, where there is one: two runs of
         one library are one witness.
@@ -152,7 +176,7 @@ class FamilyProgress:
 
 
 def _allowance(agreeing: list[Judgement]) -> Allowance | None:
-    """Return what an answer is allowed beside those that have proven the optimum."""
+    """Return the limits of answers after the proof of the optimum by others."""
     runs = [judgement.evidence.run for judgement in agreeing]
     slowest = max(runs, key=lambda run: run.solve_seconds or 0.0, default=None)
     if slowest is None:

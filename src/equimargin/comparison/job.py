@@ -1,4 +1,4 @@
-"""One answer that is wanted, and its run: declared or handed to a solver, solved, and examined."""
+"""One answer of a comparison: declared or passed to a solver, solved, and examined."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from collections.abc import Container
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -24,7 +25,7 @@ from equimargin.solvers.registry import RegisteredSolver
 from equimargin.solvers.threads import one_thread
 
 LIBRARIES_OF_LINEAR_PROGRAMS = ("highspy", "scipy.linalg")
-"""What solvers of linear programs import at their first run: time that is not spent solving."""
+"""Libraries that solvers of linear programs import at their first run, before solving."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,12 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What the answer is called in sentences."""
+        """Name of the answer in sentences."""
         return f"{self.formulation or 'solver'} by {self.solver}"
 
     @property
     def is_reference(self) -> bool:
-        """Whether it is a specialised solver that is there to be compared with."""
+        """True if it is a specialised solver that serves as a reference."""
         return self.formulation is None and self.specialised.reference
 
     @property
@@ -74,7 +75,7 @@ class Job:
         """
         return self.solver if self.formulation is not None else self.specialised.library
 
-    @property
+    @cached_property
     def known_refusal(self) -> Refusal | None:
         """Reason why it cannot be run, as far as that is known, or None.
 
@@ -123,7 +124,15 @@ class Job:
             return failed(self.problem.family, self.formulation, self.solver, self.control, failure)
 
     def skipped(self, status: Status, reason: str) -> Evidence:
-        """The evidence of not running it."""
+        """Return the evidence of a job that is not run.
+
+        Parameters
+        ----------
+        status : Status
+            Status in the record.
+        reason : str
+            Reason why it is not run.
+        """
         return skipped(self.problem.family, self.formulation, self.solver, self.control, status, reason)
 
     def refused(self, refusal: Refusal) -> Evidence:
@@ -161,7 +170,7 @@ class Job:
         return examine(self.problem, replace(answer, compile_seconds=answer.compile_seconds + declaring), self.control)
 
     def _solved(self, allowed: Allowance) -> Evidence:
-        """The evidence of a specialised solver, the time in which its kernels were compiled or loaded apart from that of solving."""
+        """Return the evidence of a specialised solver, seconds of compiling apart from solving."""
         if self.problem.kind == "linear":
             for library in LIBRARIES_OF_LINEAR_PROGRAMS:
                 import_module(library)

@@ -16,7 +16,7 @@ from equimargin.solvers import Status
 
 @dataclass(frozen=True)
 class JobResult:
-    """The evidence of a job, and its seconds beside those in which kernels were compiled or loaded.
+    """The evidence of a job, and its seconds without compiling or loading kernels.
 
     Attributes
     ----------
@@ -42,6 +42,15 @@ def run_job(which: int, place: int, job: Job, allowed: Allowance | Refusal | str
     """Run a job; a refusal or a sentence in place of an allowance is why it is not run.
 
     Compiling has as large a share of the CPU time as of the time on the wall.
+
+    Parameters
+    ----------
+    which, place : int
+        The family, and the place of the job among those of the family.
+    job : Job
+        The job.
+    allowed : Allowance or Refusal or str
+        Limits, or the reason why it is not run.
     """
     if isinstance(allowed, str):
         return JobResult(which, place, job.skipped(Status.TIME_LIMIT, allowed))
@@ -55,5 +64,5 @@ def run_job(which: int, place: int, job: Job, allowed: Allowance | Refusal | str
 
 
 def clocks() -> tuple[float, float, float]:
-    """Return CPU seconds of this process and of ended child processes, wall seconds, and seconds of compiling or loading kernels."""
+    """Return CPU seconds with those of ended child processes, wall seconds, and seconds of compiling."""
     return time.process_time() + sum(os.times()[2:4]), time.perf_counter(), seconds_of_compiling()

@@ -1,4 +1,4 @@
-"""The order of work of a comparison: one queue of jobs by one priority, each begun with one allowance or a reason why it is not.
+"""The schedule of a comparison: one queue of jobs by one priority, one allowance each.
 
 Whatever happens, these hold. No job is begun once the total time is over, and the one at work then
 is stopped. A solver of every family, then a declaration of every family come before all others. A
@@ -46,9 +46,9 @@ class Schedule:
     families : list[FamilyProgress]
         One for every problem.
     request : ComparisonRequest
-        What is asked for.
+        The request.
     asked : set[str]
-        Names of solvers that are asked for by name, in capital letters: their kernels are compiled whatever it takes.
+        Patterns of solvers in capital letters; kernels of a solver named in full are always compiled.
     settings, left_out
         Records of the comparison.
     """
@@ -60,7 +60,7 @@ class Schedule:
     left_out: tuple[str, ...]
     started: float = field(default_factory=time.perf_counter)
     spent: float = 0.0
-    """CPU seconds of all answers so far, beside kernels that were compiled."""
+    """CPU seconds of all answers so far, compiling excluded."""
     taken: float = 0.0
     """Wall seconds of the same."""
     compiled: float = 0.0
@@ -114,13 +114,16 @@ class Schedule:
         yield from ((which, place) for which, family in enumerate(self.families) for place in range(len(family.jobs)))
 
     def _priority(self, at: tuple[int, int]) -> tuple[Any, ...]:
-        """Return the sort key of a job: a solver of every family, a declaration of every family, then family by family all others."""
+        """Return the sort key of a job.
+
+        A solver of every family, a declaration of every family, then family by family all others.
+        """
         which, place = at
         turn = self.families[which].turn(place)
         return min(turn, 2), which, turn, self.families[which].jobs[place].preference, place
 
     def _allowance(self, which: int, job: Job, left: float) -> Allowance | str:
-        """Return what a job is allowed, the shortest of all limits that hold for it, or why it is not begun."""
+        """Return the shortest of all limits of a job, or why it is not begun."""
         share, limit = self._share(which, job), self.families[which].limit_of(job)
         if share <= 0:
             return NOT_BEGUN
@@ -135,7 +138,7 @@ class Schedule:
         return allowed.within(left).within(max(share, LAST_ALLOWANCE) * pace, STOPPED_TOGETHER)
 
     def _share(self, which: int, job: Job) -> float:
-        """Return the CPU seconds that a job's family has left for it; inf where its verdict waits for it, and for controls.
+        """Return the CPU seconds left for a job; inf if a verdict needs it, and for controls.
 
         A family gets its part of what the comparison has left when it begins with answers that its
         verdict does not need: as much as its answers are of all that wait.

@@ -1,11 +1,11 @@
-"""Solvers that are handed to `compare` themselves."""
+"""Solvers passed to `compare` as objects."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.proofs.referee.evidence import what_was_raised
@@ -14,7 +14,7 @@ from equimargin.solvers import Limits, Solution, Solver
 
 @dataclass(frozen=True)
 class UserSolver:
-    """A solver of the user with its attributes, read once: properties may compute them, and fail."""
+    """A solver of the user whose attributes are read once, because properties may fail."""
 
     name: str
     algorithm: str
@@ -24,7 +24,7 @@ class UserSolver:
     solver: Solver
 
     @classmethod
-    def of(cls, solver: Any) -> UserSolver:
+    def of(cls, solver: object) -> UserSolver:
         """Read the attributes of a solver.
 
         Raises
@@ -42,10 +42,10 @@ class UserSolver:
             raise ValueError(f"a solver of the class {kind} has an attribute that cannot be read: {what_was_raised(failure)}") from failure
         raise ValueError(f"{shown(solver)} is no solver: a function is entered by @solver and asked for by its name")
 
-    def refusal(self, problem: Any) -> Refusal | None:
+    def refusal(self, problem: AnyProblem) -> Refusal | None:
         """Return what the problem lacks for the solver, or None."""
         return self.solver.refusal(problem)
 
-    def run(self, problem: Any, limits: Limits, warm_start: Any) -> Solution:
+    def run(self, problem: AnyProblem, limits: Limits, warm_start: object) -> Solution:
         """Solve a problem that is not refused."""
         return self.solver.run(problem, limits, warm_start)

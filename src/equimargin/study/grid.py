@@ -18,9 +18,9 @@ import numpy as np
 
 from equimargin.comparison.choice import Choice, matching
 from equimargin.data import Data, load
+from equimargin.families import problems_of_data
 from equimargin.formulations import REGISTRY, Problem
 from equimargin.formulations.kernels.registry import kernel_class, named_kernel
-from equimargin.formulations.problem.construct import problems_of
 from equimargin.own.plugins import installed
 from equimargin.own.plugins import load as load_plugin
 from equimargin.study.plan import EPSILON, DataPlan, KernelPlan, Plan, PlanError
@@ -130,7 +130,7 @@ def problems(data: Data, plan: DataPlan, seed: int | None, kernel: KernelPlan, C
     if made.given and (plan.scale or plan.sample is not None):
         raise ValueError("scale and sample do not go with a precomputed kernel: the Gram matrix is taken as it is")
     epsilon = EPSILON if plan.epsilon is None else plan.epsilon
-    return problems_of(rows.task, rows.X, rows.y, C, made, epsilon=epsilon, qid=rows.qid, **rows.weights)
+    return problems_of_data(rows, C, made, epsilon)
 
 
 def grid(plan: Plan) -> list[Asked]:
