@@ -12,7 +12,6 @@ from equimargin.cli.names import flag, named
 from equimargin.cli.options import DATA, PROBLEM
 
 if TYPE_CHECKING:
-    from equimargin.cli.posing import ComparedTask, Task
     from equimargin.data import Data, HowToRead
 
 
@@ -129,7 +128,7 @@ class Reading:
         return cast("HowToRead", {name: value.value if isinstance(value, StrEnum) else value for name, value in given.items()})
 
 
-def loaded(source: str, reading: Reading, task: Task | ComparedTask | None, kernel: str, levels: str | None = None) -> Data:
+def loaded(source: str, reading: Reading, task: StrEnum | None, kernel: str, levels: str | None = None) -> Data:
     """Return the data that the options name, not yet scaled.
 
     Parameters
@@ -138,7 +137,7 @@ def loaded(source: str, reading: Reading, task: Task | ComparedTask | None, kern
         Bundled name or file.
     reading : Reading
         Options on the rows.
-    task : Task or ComparedTask or None
+    task : StrEnum or None
         Task of the options.
     kernel : str
         Name of the kernel.
