@@ -9,7 +9,8 @@ computed from it when they are needed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -320,17 +321,18 @@ def problems_of(
     ValueError : as in `problem_of`.
     """
     soft = cost(C) < np.inf
+    chosen = losses if soft else LOSSES[:1]
+    first = problem_of(task, X, y, C, kernel, chosen[0], epsilon, qid, **weights)
+    biases = (True, False) if task == "classification" and "bias" not in weights else (first.bias,)
     problems: list[Problem] = []
-    biases: list[dict[str, Any]] = [{}]
-    if task == "classification":
-        biases = [{"bias": weights.pop("bias")}] if "bias" in weights else [{"bias": True}, {"bias": False}]
-    for loss in losses if soft else LOSSES[:1]:
-        problems += [problem_of(task, X, y, C, kernel, loss, epsilon, qid, **weights, **bias) for bias in biases]
-    linear = soft and "hinge" in losses and all(given is None for given in weights.values())
+    for loss in chosen:  # of the rows that are checked already
+        within_float64(first.rows, first.C, loss_of(loss), first.weights)
+        problems += [replace(first, loss=loss, bias=bias) for bias in biases]
+    linear = soft and "hinge" in losses and all(given is None for name, given in weights.items() if name != "bias")
     if task == "ranking" and linear:
-        problems += [one_norm_ranking(X, y, qid, C, kernel), ranking_vector_machine(X, y, qid, C, kernel)]
-    if task == "classification" and linear:
-        problems += [one_norm_classification(X, y, C, kernel, **bias) for bias in biases if bias["bias"] != "penalized"]
+        problems += [_one_norm_of(first, False, unknowns) for unknowns in ("rows", "points")]
+    if task == "classification" and linear and weights.get("bias") != "penalized":
+        problems += [_one_norm_of(first, bias, "rows") for bias in biases]
     return problems
 
 
@@ -380,8 +382,7 @@ def one_norm_classification(X: Any, y: ArrayLike, C: float = 1.0, kernel: Kernel
     machines (2000).
     """
     posed = classification(X, y, finite_cost(C), kernel, bias=_bias(bias, "one_norm_classification"))
-    rows = Signed(posed.rows.s)
-    return OneNormProblem(posed.X, posed.kernel, rows, posed.C, "rows", posed.bias, feature_names=posed.feature_names)
+    return _one_norm_of(posed, posed.bias, "rows")
 
 
 def ranking_vector_machine(
@@ -422,6 +423,12 @@ def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: floa
     rows, C = _pairs(X, y, qid)[0], finite_cost(C)
     within_float64(rows, C)
     return OneNormProblem(X, kernel, rows, C, "rows", feature_names=names)
+
+
+def _one_norm_of(posed: MarginProblem, bias: bool, unknowns: Literal["rows", "points"]) -> OneNormProblem:
+    """Return the one-norm problem of the rows of a margin problem without weights."""
+    rows = cast(Pairs | Signed, posed.rows)
+    return OneNormProblem(posed.X, posed.kernel, rows, posed.C, unknowns, bias, feature_names=posed.feature_names)
 
 
 def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[str, ...] | None]:

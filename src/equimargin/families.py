@@ -3,46 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.data import Data
 from equimargin.data.tasks import infer_task, open_question
-from equimargin.formulations import Kernel, Problem, linear, ordinal
+from equimargin.formulations import Kernel, MarginProblem, Problem, linear, ordinal
 from equimargin.formulations.documents.ordered_thresholds import explicit
 from equimargin.formulations.numeric.arguments import array
 from equimargin.formulations.numeric.arrays import is_sparse
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.choices import LOSSES, LossName
-from equimargin.formulations.problem.construct import problems_of, ranking_from_pairs
-
-
-class HowToPose(TypedDict, total=False):
-    """How arrays become problems.
-
-    Attributes
-    ----------
-    task : str or None
-        "classification", "regression" or "ranking"; by default ranking where there are queries,
-        classification where y has two values, and regression where its values can be neither
-        classes nor levels.
-    qid : ArrayLike or None
-        (m,) queries of a ranking.
-    C : float
-        Cost of a unit of loss, 1 by default.
-    kernel : Kernel or None
-        Linear by default.
-    epsilon : float
-        Half-width of the tube of a regression, 0.1 by default.
-    """
-
-    task: str | None
-    qid: ArrayLike | None
-    C: float
-    kernel: Kernel | None
-    epsilon: float
+from equimargin.formulations.problem.construct import problem_of, problems_of, ranking_from_pairs
+from equimargin.request import HowToPose
 
 
 def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]:
@@ -100,20 +75,41 @@ def families_of_data(data: Data, **how: Unpack[HowToPose]) -> list[Problem]:
         raise ValueError(f"the target of {data.name} has {data.origin.question} Name the task in load(..., task=...)")
     if data.task == "ordinal":
         raise ValueError("compare takes no ordinal regression in Python; run `equimargin compare FILE --task ordinal`")
-    C, kernel = how.get("C", 1.0), how.get("kernel")
+    return problems_of_data(data, how.get("C", 1.0), how.get("kernel"), how.get("epsilon", 0.1))
+
+
+def problems_of_data(
+    data: Data, C: float = 1.0, kernel: Kernel | None = None, epsilon: float = 0.1, losses: Sequence[LossName] = LOSSES, **variant: Any
+) -> list[Problem]:
+    """Return the problems of every family of a task at rows of data, or of their preferences.
+
+    Parameters
+    ----------
+    data : Data
+        Rows whose task is neither in doubt nor an ordinal regression.
+    C, kernel, epsilon, losses, variant
+        As in `problems_of`; preferences have no variant.
+    """
     if data.pairs is None:
-        return problems_of(
-            data.task,
-            data.X,
-            data.y,
-            C,
-            kernel,
-            epsilon=how.get("epsilon", 0.1),
-            qid=data.qid,
-            **data.weights,
-        )
-    losses = LOSSES if np.isfinite(C) else LOSSES[:1]
-    return [ranking_from_pairs(data.X, data.pairs, C, kernel, loss, data.pair_weight) for loss in losses]
+        return problems_of(data.task, data.X, data.y, C, kernel, losses, epsilon, data.qid, **data.weights, **variant)
+    return [problem_of_data(data, C, kernel, epsilon, loss) for loss in (losses if np.isfinite(C) else LOSSES[:1])]
+
+
+def problem_of_data(
+    data: Data, C: float = 1.0, kernel: Kernel | None = None, epsilon: float = 0.1, loss: LossName = "hinge", **variant: Any
+) -> MarginProblem:
+    """Return the margin problem of a task at rows of data, or of their preferences.
+
+    Parameters
+    ----------
+    data : Data
+        Rows whose task is neither in doubt nor an ordinal regression.
+    C, kernel, epsilon, loss, variant
+        As in `problem_of`; preferences have no variant.
+    """
+    if data.pairs is not None:
+        return ranking_from_pairs(data.X, data.pairs, C, kernel, loss, data.pair_weight)
+    return problem_of(data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **data.weights, **variant)
 
 
 def problems_of_levels(

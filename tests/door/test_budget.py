@@ -18,13 +18,15 @@ import numpy as np
 import pytest
 
 from equimargin import compare
-from equimargin.comparison import Comparison
+from equimargin.comparison import Comparison, allowance, family_progress, job, job_result
+from equimargin.comparison.choice import Choice
+from equimargin.comparison.family_progress import FamilyProgress
 from equimargin.families import families_of
 from equimargin.formulations import REGISTRY, classification
 from equimargin.proofs import Agreement, Evidence, Verdict
-from equimargin.solvers import SOLVERS, Status
+from equimargin.proofs.referee import ways
+from equimargin.solvers import SOLVERS, Status, solve_declaration
 
-MODULE = sys.modules["equimargin.comparison"]
 X, Y = np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0)
 Cost = Callable[[Any], tuple[float, float, float]]
 
@@ -47,16 +49,16 @@ class Costs:
 def costs(monkeypatch: pytest.MonkeyPatch) -> Costs:
     """Costs of answers, 1 s each until a test says otherwise."""
     made = Costs(lambda job: (1.0, 1.0, 0.0))
-    run = MODULE.Job.run
+    run = job.Job.run
 
-    def costly(job: Any, allowed: Any) -> Evidence:
-        made.begun.append((job, allowed))
-        found: Evidence = run(job, replace(allowed, seconds=60.0, left=float("inf")))
-        made.clocks = tuple(np.add(made.clocks, made.of(job)))
+    def costly(each: Any, allowed: Any) -> Evidence:
+        made.begun.append((each, allowed))
+        found: Evidence = run(each, replace(allowed, seconds=60.0, left=float("inf")))
+        made.clocks = tuple(np.add(made.clocks, made.of(each)))
         return found
 
-    monkeypatch.setattr(MODULE.Job, "run", costly)
-    monkeypatch.setattr(MODULE, "clocks", lambda: made.clocks)
+    monkeypatch.setattr(job.Job, "run", costly)
+    monkeypatch.setattr(job_result, "clocks", lambda: made.clocks)
     monkeypatch.setattr("equimargin.solvers.registry.seconds_to_compile", lambda kernel: 0.0)
     return made
 
@@ -102,14 +104,14 @@ def test_answers_beyond_the_verdicts_share_what_is_left_of_the_time(costs: Costs
     found = compare(families_of(X, Y))
     families = [family.id for family in found.families]
     assert {family.verdict for family in found.families} == {Verdict.AGREE}
-    assert MODULE.TOGETHER <= 0.31 * len(costs.begun) <= MODULE.TOGETHER + 0.31 * len(families)
+    assert allowance.TOGETHER <= 0.31 * len(costs.begun) <= allowance.TOGETHER + 0.31 * len(families)
     further = {family: len(of_family(costs.names, family)) - 2 for family in families}
     assert min(further.values()) > 0, further
-    assert set(reasons(found).values()) == {MODULE.NOT_BEGUN}
+    assert set(reasons(found).values()) == {allowance.NOT_BEGUN}
     assert found.done == found.total
     assert len(costs.begun) + sum(family.count(Agreement.SKIPPED) for family in found.families) == found.total
     assert found.exit_code == 0
-    assert f"its share of {MODULE.TOGETHER:g} s of CPU time for further answers is over; --patient" in " ".join(str(found).split())
+    assert f"its share of {allowance.TOGETHER:g} s of CPU time for further answers is over; --patient" in " ".join(str(found).split())
 
 
 def test_the_patient_have_all_answers(costs: Costs) -> None:
@@ -122,14 +124,14 @@ def test_the_patient_have_all_answers(costs: Costs) -> None:
 def test_a_family_without_a_verdict_goes_on(costs: Costs, monkeypatch: pytest.MonkeyPatch) -> None:
     """No declaration is solved but the last one."""
     costs.of = lambda job: (100.0, 100.0, 0.0)
-    solve = MODULE.solve_declaration
+    solve: Any = solve_declaration
 
     def failing(declared: Any, name: str, *limits: float, **total: float) -> Any:
         found = solve(declared, name, *limits, **total)
         good = (declared.id, name) == ("svm.soft.primal", "OSQP")
         return found if good else replace(found, status=Status.NUMERICAL_FAILURE, raw=None, reading=None)
 
-    monkeypatch.setattr(MODULE, "solve_declaration", failing)
+    monkeypatch.setattr(job, "solve_declaration", failing)
     found = compare(classification(X, Y))
     assert of_family(costs.names, "svm.soft")[-1] == "svm.soft.primal by OSQP"
     assert found.families[0].verdict is Verdict.AGREE
@@ -167,7 +169,7 @@ MANY = "(X := np.random.default_rng(0).normal(size=(600, 3))), np.where(X[:, 0] 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("data", "least", "most"), [(XOR, 0.0, 0.0), (MANY, 0.1, MODULE.COMPILED_AT_ONCE)])
+@pytest.mark.parametrize(("data", "least", "most"), [(XOR, 0.0, 0.0), (MANY, 0.1, allowance.COMPILED_AT_ONCE)])
 def test_a_comparison_compiles_no_more_than_it_may_and_says_who_waits(data: str, least: float, most: float, tmp_path: Path) -> None:
     cold = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     program = [sys.executable, "-c", COLD % data]
@@ -175,8 +177,8 @@ def test_a_comparison_compiles_no_more_than_it_may_and_says_who_waits(data: str,
     foreseen, done, total, status, skipped = json.loads(answer.stdout)
     assert least <= foreseen <= most
     assert (done, status) == (total, 0)
-    assert skipped["homotopy"] == MODULE.NOT_COMPILED
-    assert "`equimargin warm-up`" in MODULE.NOT_COMPILED
+    assert skipped["homotopy"] == allowance.NOT_COMPILED
+    assert "`equimargin warm-up`" in allowance.NOT_COMPILED
 
 
 def test_an_answer_may_take_what_its_family_has_left_and_is_the_last_if_it_takes_more(
@@ -187,24 +189,24 @@ def test_an_answer_may_take_what_its_family_has_left_and_is_the_last_if_it_takes
     What two solvers leave of the time is taken by SCS.
     """
     costs.of = lambda job: (2.3, 4.6, 0.0) if job.formulation is None else (0.0, 0.0, 0.0)
-    solve = MODULE.solve_declaration
+    solve: Any = solve_declaration
 
     def late(declared: Any, name: str, *limits: float, **total: float) -> Any:
         found = solve(declared, name, *limits, **total)
         return replace(found, status=Status.TIME_LIMIT, raw=None, reading=None) if name == "SCS" else found
 
-    monkeypatch.setattr(MODULE, "solve_declaration", late)
-    monkeypatch.setattr(MODULE, "LEAST_ALLOWANCE", 30.0)
+    monkeypatch.setattr(job, "solve_declaration", late)
+    monkeypatch.setattr(family_progress, "LEAST_ALLOWANCE", 30.0)
     found = compare(classification(X, Y))
-    allowed = {job.name: allowance for job, allowance in costs.begun}
-    assert allowed["svm.soft.primal by CLARABEL"].late != MODULE.STOPPED_TOGETHER
-    assert allowed["solver by huber"].seconds == pytest.approx(2 * (MODULE.TOGETHER - 2.3))
-    assert allowed["svm.soft.primal by SCS"].seconds == pytest.approx(2 * (MODULE.TOGETHER - 4.6))
-    assert {allowed[name].late for name in ("solver by huber", "svm.soft.primal by SCS")} == {MODULE.STOPPED_TOGETHER}
+    allowed = {each.name: limits for each, limits in costs.begun}
+    assert allowed["svm.soft.primal by CLARABEL"].late != allowance.STOPPED_TOGETHER
+    assert allowed["solver by huber"].seconds == pytest.approx(2 * (allowance.TOGETHER - 2.3))
+    assert allowed["svm.soft.primal by SCS"].seconds == pytest.approx(2 * (allowance.TOGETHER - 4.6))
+    assert {allowed[name].late for name in ("solver by huber", "svm.soft.primal by SCS")} == {allowance.STOPPED_TOGETHER}
     assert costs.begun[-1][0].name == "svm.soft.primal by SCS"
     (stopped,) = (a for a in found.answers if (a["formulation"], a["solver"]) == ("svm.soft.primal", "SCS"))
-    assert stopped["reason"] == MODULE.STOPPED_TOGETHER
-    assert set(reasons(found).values()) == {MODULE.NOT_BEGUN}
+    assert stopped["reason"] == allowance.STOPPED_TOGETHER
+    assert set(reasons(found).values()) == {allowance.NOT_BEGUN}
     assert found.exit_code == 0
 
 
@@ -212,14 +214,14 @@ def test_an_answer_that_is_begun_has_half_a_second(costs: Costs) -> None:
     costs.of = lambda job: (3.499, 3.499, 0.0) if len(costs.begun) <= 2 else (0.0, 0.0, 0.0)
     compare(classification(X, Y))
     assert len(costs.begun) > 2
-    assert {allowed.left for _, allowed in costs.begun[2:]} == {MODULE.LAST_ALLOWANCE}
+    assert {allowed.left for _, allowed in costs.begun[2:]} == {allowance.LAST_ALLOWANCE}
 
 
 def test_solvers_that_are_asked_first_are_those_of_auto() -> None:
     for problem in families_of(X, Y):
-        group = MODULE._Group(problem, list(MODULE.jobs_of(problem, [], list(SOLVERS), [], 1e-8, False)), 1e-6, MODULE.ways(problem))
-        (first,) = (job for place, job in enumerate(group.jobs) if group.turn(place) == 0)
-        assert first.solver == MODULE.SOLVERS[first.solver].name == _of_auto(problem)
+        family = FamilyProgress(problem, list(Choice.of("*", list(SOLVERS)).jobs(problem, 1e-8)), 1e-6, ways(problem))
+        (first,) = (each for place, each in enumerate(family.jobs) if family.turn(place) == 0)
+        assert first.solver == SOLVERS[first.solver].name == _of_auto(problem)
 
 
 def _of_auto(problem: Any) -> str:
@@ -233,4 +235,4 @@ def test_where_others_want_the_cores_a_backend_has_as_much_more_time_on_the_wall
     costs.of = lambda job: (0.01, 0.05, 0.0)
     compare(classification(X, Y))
     assert costs.begun[1][1].seconds == 60.0  # without this declaration there is no verdict
-    assert {round(allowed.seconds, 9) for _, allowed in costs.begun[2:]} == {5 * MODULE.LEAST_ALLOWANCE}
+    assert {round(allowed.seconds, 9) for _, allowed in costs.begun[2:]} == {5 * allowance.LEAST_ALLOWANCE}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from equimargin.comparison import compare
 from equimargin.families import families_of
 from equimargin.formulations import classification, rbf
+from equimargin.request import ComparisonRequest, HowToCompare, HowToPose
 
 X = np.random.default_rng(0).normal(size=(12, 2))
 FEW: dict[str, Any] = {"solvers": ["CLARABEL", "smo", "coordinate_descent", "linear_program"]}
@@ -77,3 +79,8 @@ def test_what_is_neither_a_problem_nor_arrays_is_refused() -> None:
         compare(X, y=np.arange(12) % 3, task="classification")
     with pytest.raises(ValueError, match="task must be 'classification' or 'regression' or 'ranking', not 'sorting'"):
         families_of(X, np.arange(12), task="sorting")
+
+
+def test_a_request_has_the_fields_that_are_keyword_arguments_of_compare() -> None:
+    requested = [each.name for each in fields(ComparisonRequest)]
+    assert requested == [name for name in HowToCompare.__annotations__ if name != "y" and name not in HowToPose.__annotations__]

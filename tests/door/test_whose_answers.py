@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 from equimargin import compare
-from equimargin.comparison import Comparison, Job
+from equimargin.comparison import Comparison
+from equimargin.comparison.job import Job
 from equimargin.equivalence import same
 from equimargin.formulations import (
     REGISTRY,
@@ -39,7 +40,6 @@ from equimargin.solvers.registry import RegisteredSolver, solver
 from equimargin.testing import check_solver
 from narrow import as_a
 
-MODULE = sys.modules["equimargin.comparison"]
 X, Y = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]), [1, -1, -1, 1]
 QUITS = (
     lambda: sys.exit(0),
@@ -369,7 +369,7 @@ def test_refused_answers_keep_their_reason_whatever_was_spent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     at_most_three_rows(monkeypatch)
-    monkeypatch.setattr(MODULE, "TOGETHER", 0.0)
+    monkeypatch.setattr("equimargin.comparison.schedule.TOGETHER", 0.0)
     found = compare(classification(X, Y, 1.0))
     reasons = {j.evidence.run.reason for j in found.families[0].judgements if j.evidence.run.formulation is not None}
     assert reasons == {
@@ -389,8 +389,8 @@ def test_the_second_witness_has_the_whole_time_limit_however_fast_the_first_was(
         return run(job, replace(allowance, seconds=60.0, left=float("inf")))
 
     monkeypatch.setattr(Job, "run", kept)
-    monkeypatch.setattr(MODULE, "LEAST_ALLOWANCE", 0.0)
-    monkeypatch.setattr(MODULE, "ALLOWED_RATIO", 1e-6)
+    monkeypatch.setattr("equimargin.comparison.family_progress.LEAST_ALLOWANCE", 0.0)
+    monkeypatch.setattr("equimargin.comparison.family_progress.ALLOWED_RATIO", 1e-6)
     problem = classification(X, Y, 1.0)
     compare(problem, solvers=["CLARABEL", "SCS", "smo"], time_limit=50.0)
     assert allowed["svm.soft.primal by CLARABEL"].seconds == 50.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -17,7 +16,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from equimargin import compare
-from equimargin.comparison import Allowance, Job, _UserSolver
+from equimargin.comparison.allowance import Allowance
+from equimargin.comparison.job import Job
+from equimargin.comparison.user_solver import UserSolver
 from equimargin.formulations import (
     Declaration,
     Kernel,
@@ -135,8 +136,7 @@ def test_an_exception_is_one_failed_answer_and_no_more(monkeypatch: pytest.Monke
             raise np.linalg.LinAlgError("Eigenvalues did not converge")
         return solve_declaration(declaration, backend, *limits, **total)
 
-    module = sys.modules["equimargin.comparison"]
-    monkeypatch.setattr(module, "solve_declaration", stumbles)
+    monkeypatch.setattr("equimargin.comparison.job.solve_declaration", stumbles)
     failing = replace(SOLVERS["huber"], name="failing", function=fails)
     result = compare(sample_problem("svm.soft"), "svm.soft.dual", ["CLARABEL", "SCS", "smo", failing])
     (family,) = result.families
@@ -160,7 +160,7 @@ def test_an_interrupt_ends_a_comparison() -> None:
 
     solver = replace(SOLVERS["smo"], function=interrupted)
     with pytest.raises(KeyboardInterrupt):
-        Job(sample_problem("svm.soft"), None, "smo", 1e-8, given=_UserSolver.of(solver)).run(Allowance(1.0))
+        Job(sample_problem("svm.soft"), None, "smo", 1e-8, given=UserSolver.of(solver)).run(Allowance(1.0))
 
 
 def test_highs_is_not_given_what_brings_the_process_down() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -117,12 +116,11 @@ def test_a_hang_and_an_exception_are_failures(monkeypatch: pytest.MonkeyPatch, t
     def raises(*_: object, **__: object) -> None:
         raise ZeroDivisionError("float division by zero")
 
-    module = sys.modules["equimargin.comparison"]
     monkeypatch.setattr(nightly, "HANG", 0.3)
-    monkeypatch.setattr(module, "examine_solution", spins)
+    monkeypatch.setattr("equimargin.comparison.job.examine_solution", spins)
     found = nightly.examined(problem)
     assert (found.family, "Hang: no end after 0.3 s" in found.error) == (None, True)
     monkeypatch.setattr(nightly, "HANG", 300.0)
-    monkeypatch.setattr(module, "examine_solution", raises)
+    monkeypatch.setattr("equimargin.comparison.job.examine_solution", raises)
     failures = nightly.report("svm.soft", [nightly.examined(problem)], tmp_path).failures
     assert any("solver by smo raised ZeroDivisionError: float division by zero (test_nightly.py, line" in said for said in failures)

@@ -651,9 +651,8 @@ def test_a_solver_says_which_data_it_does_not_take(own: Family[ProgramProblem]) 
 @pytest.mark.slow
 def test_the_first_solver_of_a_family_is_not_stopped_for_being_slow(own: Family[ProgramProblem], monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it there would be no verdict; the second one is stopped."""
-    module = sys.modules["equimargin.comparison"]
-    monkeypatch.setattr(module, "LEAST_ALLOWANCE", 0.01)
-    monkeypatch.setattr(module, "ALLOWED_RATIO", 1e-3)
+    monkeypatch.setattr("equimargin.comparison.family_progress.LEAST_ALLOWANCE", 0.01)
+    monkeypatch.setattr("equimargin.comparison.family_progress.ALLOWED_RATIO", 1e-3)
 
     def waiting(seconds: float, problem: ProgramProblem) -> Any:
         time.sleep(seconds)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from equimargin.comparison import Allowance, Job
+from equimargin.comparison.allowance import Allowance
+from equimargin.comparison.job import Job
 from equimargin.formulations.problem import classification
 from equimargin.proofs import Evidence
 from equimargin.solvers.dual import coordinate_descent

@@ -15,79 +15,39 @@ import typer
 from equimargin import __version__
 from equimargin.cli.names import command_of
 from equimargin.cli.options import (
-    ANSWERS,
     DATA,
-    LIMITS,
     NO_PAIRS,
     OUTPUT,
     PROBLEM,
-    BestOption,
-    BiasName,
-    BiasOption,
-    CategoricalOption,
-    Coef0Option,
     DataArgument,
-    DecimalOption,
-    DegreeOption,
-    DropOption,
-    EpsilonOption,
-    GammaOption,
-    HeaderOption,
     HTMLOption,
     JSONOption,
-    KernelOption,
-    MissingOption,
-    NaOption,
-    PerQueryOption,
     PluginOption,
-    PreferencesOption,
-    QueryOption,
-    SampleOption,
-    ScaleOption,
-    SepOption,
-    TargetOption,
-    TaskOption,
-    Variant,
-    WeightOption,
     check_writable,
-    data_record,
-    headline,
-    how_to_encode,
-    how_to_read,
-    kernel_of,
-    kernel_record,
     leave,
-    loaded,
-    margin_problem,
     sentences,
     writing,
 )
+from equimargin.cli.posing import BiasName, Posing, TaskOption, data_record, headline, kernel_of, kernel_record
+from equimargin.cli.reading import Reading, loaded
+from equimargin.cli.requests import Without, with_requests
+from equimargin.request import ANSWERS, LIMITS
 
 if TYPE_CHECKING:
-    from equimargin.data import Data, HowToRead
+    from equimargin.data import Data
     from equimargin.formulations import Kernel, Problem
     from equimargin.selection.along_path import Curve, Selected
     from equimargin.selection.grids import Task
     from equimargin.solvers.path import AnyPath
 
 
+@with_requests
 def path(
     context: typer.Context,
     data: DataArgument,
-    target: TargetOption = None,
-    query: QueryOption = None,
-    weight: WeightOption = None,
-    drop: DropOption = None,
-    header: HeaderOption = None,
-    sep: SepOption = None,
-    decimal: DecimalOption = ".",
-    missing: MissingOption = None,
-    na: NaOption = None,
-    categorical: CategoricalOption = None,
-    best: BestOption = None,
-    preferences: PreferencesOption = None,
-    scale: ScaleOption = False,
-    sample: SampleOption = None,
+    *,
+    reading: Reading,
+    posing: Annotated[Posing, Without(("levels", "loss", "cost", "delta"))],
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the sample and of the folds.", rich_help_panel=DATA)] = 0,
     task: TaskOption = None,
     family: Annotated[
@@ -96,11 +56,6 @@ def path(
             metavar="ID", help="Family of the task, such as svm.nobias, svm.onenorm, rank.onenorm or rvm.", rich_help_panel=PROBLEM
         ),
     ] = None,
-    kernel: KernelOption = "linear",
-    gamma: GammaOption = None,
-    degree: DegreeOption = None,
-    coef0: Coef0Option = None,
-    epsilon: EpsilonOption = 0.1,
     validate: Annotated[
         str | None,
         typer.Option(
@@ -136,8 +91,6 @@ def path(
     ] = 1e-3,
     json: JSONOption = None,
     html: HTMLOption = None,
-    per_query: PerQueryOption = None,
-    bias: BiasOption = None,
     plugin: PluginOption = None,
 ) -> None:
     """Compute the regularisation path, and choose lambda.
@@ -152,13 +105,13 @@ def path(
         check_writable(plot, save, json, html, certify)
         _check_endings(plot, save)
         _check_limit(time_limit)
-        how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na) | how_to_encode(categorical, best)
-        raw = loaded(data, task, how, preferences, sample, seed, kernel, scale)
-        rows = raw.scaled() if scale else raw
-        variant, chosen = Variant(per_query, bias), kernel_of(kernel, gamma, degree, coef0, rows)
-        variant.check(rows)
-        family = _family(family, variant)
-        problem = _problem(rows, chosen, epsilon, family, variant)
+        reading = replace(reading, seed=seed)
+        raw = loaded(data, reading, task, posing.kernel)
+        rows = raw.scaled() if reading.scale else raw
+        chosen = kernel_of(posing, rows)
+        posing.check(rows)
+        family = _family(family, posing)
+        problem = _problem(rows, chosen, family, posing)
         if problem.p == 0:
             files = [str(file) for file in (json, html, save, plot, certify) if file is not None]
             typer.echo(NO_PAIRS + (f" {' and '.join(files)} {'is' if len(files) == 1 else 'are'} not written." if files else ""))
@@ -166,12 +119,12 @@ def path(
         folds = _folds(validate)
         if folds is not None and (raw.weight is not None or raw.pairs is not None):
             raise ValueError(f"--validate {folds}: folds know neither weights nor preferences; name a file to choose lambda on")
-        if folds is not None and variant.arguments():
-            option = "--bias penalized" if variant.bias else "--per-query mean"
+        if folds is not None and posing.arguments():
+            option = "--bias penalized" if posing.bias else "--per-query mean"
             raise ValueError(f"--validate {folds}: folds do not know {option}; name a file to choose lambda on")
-        if validate == "-" and "-" in (data, preferences):
+        if validate == "-" and "-" in (data, reading.preferences):
             raise ValueError("standard input (-) can be read only once, and is named twice; name a file for --validate")
-        held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, metric, how, scale)
+        held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, metric, reading)
         from equimargin.selection.along_path import NoBreakpoint, NothingToChoose, score_along
         from equimargin.selection.grids import folds_of, grid
         from equimargin.solvers import regularization_path
@@ -198,7 +151,7 @@ def path(
                         metric,
                         folds,
                         family=family,
-                        epsilon=epsilon,
+                        epsilon=posing.epsilon,
                         lambda_min=max(lambda_min, float(found.lambdas[-1])),  # no lambda that the path has not
                         max_events=max_events,
                         time_limit=time_limit,
@@ -209,7 +162,7 @@ def path(
                     chosen_early = bool(row.stopped) and row.chosen_at_the_end
             except NothingToChoose as reason:
                 nothing = reason
-        title = headline(rows, problem, chosen, variant)
+        title = headline(rows, problem, chosen, posing)
         typer.echo(title)
         validated_on = validate if folds is None else f"{folds} folds"
         notes = [f"nothing to choose: {nothing}"] if nothing is not None else []
@@ -220,15 +173,15 @@ def path(
             raise typer.Exit(3)
         settings = {
             "kernel": kernel_record(chosen),
-            "epsilon": epsilon if what == "regression" else None,
-            "scale": scale,
-            "sample": sample,
+            "epsilon": posing.epsilon if what == "regression" else None,
+            "scale": reading.scale,
+            "sample": reading.sample,
             "seed": seed,
             "validate": validate,
             "family": problem.family,
             "metric": metric,
         }
-        settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit, **variant.record()}
+        settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit, **posing.variant()}
         if json is not None:
             write(json, _json(rows, found, None if curve is None else curve.best, settings))
         if html is not None:
@@ -240,25 +193,26 @@ def path(
     raise typer.Exit(1 if not worst <= OPTIMAL_GAP else 4 if early else 0)
 
 
-def _family(named: str | None, variant: Variant) -> str | None:
+def _family(named: str | None, posing: Posing) -> str | None:
     """The family that the options name, if they do.
 
     A classification without a bias is one of its own.
     """
-    if named is not None and variant.bias is not None:
-        raise ValueError(f"--bias {variant.bias}: --family {named} says itself whether there is a bias; leave one of the two options out")
-    return "svm.nobias" if variant.bias is BiasName.NONE else named
+    if named is not None and posing.bias is not None:
+        raise ValueError(f"--bias {posing.bias}: --family {named} says itself whether there is a bias; leave one of the two options out")
+    return "svm.nobias" if posing.bias is BiasName.NONE else named
 
 
-def _problem(data: Data, kernel: Kernel, epsilon: float, family: str | None, variant: Variant) -> Problem:
+def _problem(data: Data, kernel: Kernel, family: str | None, posing: Posing) -> Problem:
     """The problem of a family, by default that with a margin."""
+    from equimargin.families import problem_of_data
     from equimargin.formulations.problem.construct import problem_of_family
 
     if data.pairs is None:
-        return problem_of_family(family, data.task, data.X, data.y, kernel, epsilon, data.qid, **data.weights, **variant.arguments())
+        return problem_of_family(family, data.task, data.X, data.y, kernel, posing.epsilon, data.qid, **data.weights, **posing.arguments())
     if family not in (None, "rank.l1"):
         raise ValueError(f"--family {family}: preferences make the problem rank.l1 alone; leave one of the two options out")
-    return margin_problem(data, kernel, epsilon=epsilon)
+    return problem_of_data(data, kernel=kernel)
 
 
 def _folds(validate: str | None) -> int | None:
@@ -286,7 +240,7 @@ def _check_endings(plot: Path | None, save: Path | None) -> None:
         raise ValueError(f"{save}: the name of a path must end in .npz")
 
 
-def _validation(source: str, training: Data, problem: Problem, metric: str, how: HowToRead, scale: bool) -> Data:
+def _validation(source: str, training: Data, problem: Problem, metric: str, reading: Reading) -> Data:
     """The rows of another file, in the features of the training rows, scaled as these are.
 
     They are refused where they are no use.
@@ -297,7 +251,7 @@ def _validation(source: str, training: Data, problem: Problem, metric: str, how:
     from equimargin.formulations.numeric.arrays import dense, is_sparse
     from equimargin.selection.validation import metric_of
 
-    data = load(source, like=training, **how)
+    data = load(source, like=training, **reading.how)
     if is_sparse(data.X) != is_sparse(training.X):
         data = replace(data, X=csr_array(data.X) if is_sparse(training.X) else dense(data.X))
     try:
@@ -308,7 +262,7 @@ def _validation(source: str, training: Data, problem: Problem, metric: str, how:
             raise
         above = f"labels above {worst:g}, the worst of {training.name}"
         raise DataError(f"{data.name}: {reason}, as of {above}; choose another metric") from None
-    return data.scaled(by=training) if scale else data
+    return data.scaled(by=training) if reading.scale else data
 
 
 def _summary(found: AnyPath, selected: Selected | None, validated_on: str | None) -> Iterator[str]:

@@ -12,26 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equimargin.cli.names import command_of, flag
-from equimargin.cli.options import (
-    CategoricalOption,
-    DecimalOption,
-    DropOption,
-    HeaderOption,
-    HTMLOption,
-    JSONOption,
-    MissingOption,
-    NaOption,
-    PluginOption,
-    ScaleOption,
-    SepOption,
-    TargetOption,
-    WeightOption,
-    check_writable,
-    how_to_encode,
-    how_to_read,
-    sentences,
-    writing,
-)
+from equimargin.cli.options import HTMLOption, JSONOption, PluginOption, check_writable, sentences, writing
+from equimargin.cli.reading import Reading, ScaleOption
+from equimargin.cli.requests import Without, with_requests
 
 if TYPE_CHECKING:
     from equimargin.data import Data
@@ -123,6 +106,7 @@ def _proved(file: str) -> bool:
     return True
 
 
+@with_requests
 def audit(
     context: typer.Context,
     model: Annotated[
@@ -133,6 +117,7 @@ def audit(
             "joblib or pickle file.",
         ),
     ],
+    *,
     data: Annotated[
         str, typer.Option(metavar="DATA", help="The data that the model was trained on, as it saw them: a bundled name or a file.")
     ],
@@ -153,15 +138,7 @@ def audit(
         bool, flag("--nearest-rows", "Take rounded support vectors of a file to be the nearest rows of the data.")
     ] = False,
     scale: ScaleOption = False,
-    target: TargetOption = None,
-    weight: WeightOption = None,
-    drop: DropOption = None,
-    header: HeaderOption = None,
-    sep: SepOption = None,
-    decimal: DecimalOption = ".",
-    missing: MissingOption = None,
-    na: NaOption = None,
-    categorical: CategoricalOption = None,
+    reading: Annotated[Reading, Without(("query", "best", "preferences", "scale", "sample", "seed"))],
     tol: Annotated[float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")] = 1e-9,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of that solver.")] = 60.0,
     html: HTMLOption = None,
@@ -194,8 +171,7 @@ def audit(
         known = stated(known, None if class_weight is None else _two_numbers("--class-weight", class_weight), free_bias)
         for warning in said:
             typer.echo(f"equimargin: {model.name}: {' '.join(str(warning.message).split())}", err=True)
-        how = how_to_read(target, None, weight, drop, header, sep, decimal, missing, na) | how_to_encode(categorical)
-        rows = load(data, task=known.claimed.task, **how)
+        rows = load(data, task=known.claimed.task, **reading.how)
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
         X = _as_its_pipeline_takes_them(known, rows)

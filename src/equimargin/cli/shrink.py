@@ -6,64 +6,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equimargin.cli.compare import (
-    AgreeTolOption,
-    FamilyOption,
-    FormulationOption,
-    LossOption,
-    SolverOption,
-    TimeLimitOption,
-    TolOption,
-    at_rows,
-    brought,
-    names_control,
-)
-from equimargin.cli.options import (
-    ANSWERS,
-    DATA,
-    LIMITS,
-    OUTPUT,
-    STDOUT,
-    BestOption,
-    BiasOption,
-    CategoricalOption,
-    Coef0Option,
-    ComparedTaskOption,
-    CostOption,
-    DecimalOption,
-    DegreeOption,
-    DropOption,
-    EpsilonOption,
-    GammaOption,
-    HeaderOption,
-    KernelOption,
-    MissingOption,
-    NaOption,
-    PerQueryOption,
-    PluginOption,
-    PreferencesOption,
-    QueryOption,
-    SampleOption,
-    ScaleOption,
-    SeedOption,
-    SepOption,
-    TargetOption,
-    Variant,
-    WeightOption,
-    check_writable,
-    finish,
-    how_to_encode,
-    how_to_read,
-    kernel_of,
-    loaded,
-    printed_apart,
-    sentences,
-    writing,
-)
+from equimargin.cli.compare import names_control
+from equimargin.cli.options import DATA, OUTPUT, STDOUT, PluginOption, check_writable, finish, printed_apart, sentences, writing
+from equimargin.cli.posing import Posing, brought, posed
+from equimargin.cli.reading import Reading
+from equimargin.cli.requests import Behind, Without, with_requests
+from equimargin.request import ANSWERS, LIMITS, ComparisonRequest
 
 if TYPE_CHECKING:
     from equimargin.formulations.problem import AnyProblem
@@ -74,6 +26,7 @@ EXAMPLES = 50
 """Instances of a seed that are looked through for a finding, unless somebody says it."""
 
 
+@with_requests
 def shrink(
     context: typer.Context,
     source: Annotated[
@@ -83,43 +36,17 @@ def shrink(
             help="Data as `compare` takes them, the JSON file of a failing case, or a seed from which instances of a family are drawn.",
         ),
     ],
-    target: TargetOption = None,
-    query: QueryOption = None,
-    weight: WeightOption = None,
-    drop: DropOption = None,
-    header: HeaderOption = None,
-    sep: SepOption = None,
-    decimal: DecimalOption = ".",
-    missing: MissingOption = None,
-    na: NaOption = None,
-    categorical: CategoricalOption = None,
-    best: BestOption = None,
-    preferences: PreferencesOption = None,
-    scale: ScaleOption = False,
-    sample: SampleOption = None,
-    seed: SeedOption = 0,
+    *,
+    reading: Reading,
     examples: Annotated[int, typer.Option(metavar="N", min=1, help="Instances to draw from SEED.", rich_help_panel=DATA)] = EXAMPLES,
-    task: ComparedTaskOption = None,
-    family: FamilyOption = None,
-    formulation: FormulationOption = None,
-    solver: SolverOption = None,
+    posing: Annotated[Posing, Without(("levels", "delta"))],
+    request: Annotated[ComparisonRequest, Without(("patient", "jobs", "include_controls"))],
     slow: Annotated[
         float | None,
         typer.Option(metavar="RATIO", help="Also find answers that take so many times as long as the fastest.", rich_help_panel=ANSWERS),
+        Behind("solvers"),
     ] = None,
-    loss: LossOption = None,
-    kernel: KernelOption = "linear",
-    gamma: GammaOption = None,
-    degree: DegreeOption = None,
-    coef0: Coef0Option = None,
-    cost: CostOption = 1.0,
-    epsilon: EpsilonOption = 0.1,
-    tol: TolOption = 1e-8,
-    agree_tol: AgreeTolOption = 1e-6,
-    time_limit: TimeLimitOption = 60.0,
     total_time: Annotated[float, typer.Option(metavar="SECONDS", help="Time for the search.", rich_help_panel=LIMITS)] = 60.0,
-    per_query: PerQueryOption = None,
-    bias: BiasOption = None,
     json: Annotated[
         Path,
         typer.Option("--json", "--output", metavar="FILE", help="File of the failing case; - for output.", rich_help_panel=OUTPUT),
@@ -145,20 +72,15 @@ def shrink(
                 found: tuple[Shrunk, str] | None = again(known, total_time)
         else:
             if source.isdecimal() and not Path(source).exists():
-                problems: Iterable[AnyProblem] = _drawn(int(source), family, examples)
-            elif (posed := brought(context, source, family, None)) is not None:
-                problems = posed.problems
+                problems: Iterable[AnyProblem] = _drawn(int(source), posing.family, examples)
             else:
-                how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na) | how_to_encode(categorical, best)
-                rows = loaded(source, task, how, preferences, sample, seed, kernel, scale)
-                words = {"loss": None if loss is None else loss.value, "C": cost, "epsilon": epsilon, "scale": scale}
-                rows = rows.scaled() if scale else rows
-                chosen = kernel_of(kernel, gamma, degree, coef0, rows)
-                problems = at_rows(rows, chosen, family, Variant(per_query, bias), words).problems
-            asked = _asked(formulation, solver, tol, agree_tol, time_limit, slow)
+                asked_for = brought(context, source, posing.family, None) or posed(source, reading, posing)
+                problems = asked_for.problems
+            wanted = _Wanted(_patterns(request.formulations), _patterns(request.solvers), slow)
+            asked = _asked(request, wanted)
             plugins = tuple(str(Path(name).resolve()) if name.endswith(".py") else name for name in plugin or [])
             with printed_apart():
-                found = _first(problems, _Wanted(formulation, solver, slow), asked, total_time, plugins)
+                found = _first(problems, wanted, asked, total_time, plugins)
         if found is None:
             typer.echo("There is no finding: no answer disagrees, fails or is slow.")
             finish(0)
@@ -170,17 +92,21 @@ def shrink(
     finish(1)
 
 
-def _asked(
-    formulation: list[str] | None, solver: list[str] | None, tol: float, agree_tol: float, time_limit: float, slow: float | None
-) -> Asked:
-    """What is compared to see a finding: beside the solvers that are named those whose proofs an answer is judged by."""
-    from equimargin.comparison import ACCURATE
+def _patterns(chosen: Any) -> list[str] | None:
+    """Return the patterns that options name; None where all are meant because none is named."""
+    return None if isinstance(chosen, str) else [*chosen]
+
+
+def _asked(request: ComparisonRequest, wanted: _Wanted) -> Asked:
+    """Return what is compared to see a finding: beside the solvers that are named those whose proofs an answer is judged by."""
+    from equimargin.comparison.choice import ACCURATE
     from equimargin.shrink import Asked
     from equimargin.solvers import SOLVERS
 
-    solvers = (*solver, ACCURATE, *SOLVERS) if solver else ("*",)
-    controls = names_control(formulation)
-    return Asked(tuple(formulation or ["*"]), solvers, tol, agree_tol, time_limit, controls, patient=slow is not None)
+    formulations = tuple(wanted.formulation or ["*"])
+    solvers = (*wanted.solver, ACCURATE, *SOLVERS) if wanted.solver else ("*",)
+    limits = request.tol, request.agree_tol, request.time_limit
+    return Asked(formulations, solvers, *limits, names_control(formulations), patient=wanted.slow is not None)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from typing import Any
 from joblib import cpu_count
 
 from equimargin import __version__, formulations, proofs, solvers
-from equimargin.comparison import clocks, compare
+from equimargin.comparison import compare
+from equimargin.comparison.job_result import clocks
 from equimargin.data import Data
 from equimargin.formulations import Problem
 from equimargin.own.plugins import load, sources_of

@@ -16,14 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.comparison import jobs_of, matching, suited
+from equimargin.comparison.choice import Choice, matching
 from equimargin.data import Data, load
+from equimargin.families import problems_of_data
 from equimargin.formulations import REGISTRY, Problem
 from equimargin.formulations.kernels.registry import kernel_class, named_kernel
-from equimargin.formulations.problem.construct import problems_of
 from equimargin.own.plugins import installed
 from equimargin.own.plugins import load as load_plugin
-from equimargin.solvers import BACKENDS, SOLVERS
 from equimargin.study.plan import EPSILON, DataPlan, KernelPlan, Plan, PlanError
 
 KEY_DIGITS = 32
@@ -131,7 +130,7 @@ def problems(data: Data, plan: DataPlan, seed: int | None, kernel: KernelPlan, C
     if made.given and (plan.scale or plan.sample is not None):
         raise ValueError("scale and sample do not go with a precomputed kernel: the Gram matrix is taken as it is")
     epsilon = EPSILON if plan.epsilon is None else plan.epsilon
-    return problems_of(rows.task, rows.X, rows.y, C, made, epsilon=epsilon, qid=rows.qid, **rows.weights)
+    return problems_of_data(rows, C, made, epsilon)
 
 
 def grid(plan: Plan) -> list[Asked]:
@@ -145,12 +144,11 @@ def grid(plan: Plan) -> list[Asked]:
     """
     for plugin in plan.plugins:
         load_plugin(plugin)
-    families = _matching(plan.families, {entry.family for entry in REGISTRY.values()}, "family")
-    ids = _matching(plan.formulations, REGISTRY, "formulation")
-    names = _matching(plan.solvers, [*BACKENDS, *SOLVERS], "solver")
+    families = matching(plan.families, sorted({entry.family for entry in REGISTRY.values()}), "family")
+    choice = Choice.of(plan.formulations, plan.solvers)
     found: dict[str, Asked] = {}
     for number, data in enumerate(plan.data, 1):
-        for asked in _of_data(plan, data, set(families), ids, names):
+        for asked in _of_data(plan, data, set(families), choice):
             first = found.setdefault(asked.key, asked)
             if first.data is not data:
                 same = f"[[data]] {number}, {data.source}, has the rows of {first.data.source}, and is sampled and scaled in the same way"
@@ -161,7 +159,7 @@ def grid(plan: Plan) -> list[Asked]:
     return list(found.values())
 
 
-def _of_data(plan: Plan, data: DataPlan, families: set[str], ids: list[str], names: list[str]) -> Iterator[Asked]:
+def _of_data(plan: Plan, data: DataPlan, families: set[str], choice: Choice) -> Iterator[Asked]:
     """The answers on one data set."""
     where = f"{plan.where}: data {data.source}"
     try:
@@ -172,7 +170,6 @@ def _of_data(plan: Plan, data: DataPlan, families: set[str], ids: list[str], nam
         raise PlanError(f"{where}: epsilon is of a regression, and the task is {rows.task}; leave it out")
     digest, plugins = digest_of(rows), (*installed(), *plan.plugins)
     seeds = plan.seeds if data.sample is not None and data.sample < len(rows.y) else (None,)
-    by_name = {name.upper() for name in plan.solvers}
     for seed, kernel, C in product(seeds, plan.kernels, plan.costs):
         try:
             made = problems(rows, data, seed, kernel, C)
@@ -181,11 +178,6 @@ def _of_data(plan: Plan, data: DataPlan, families: set[str], ids: list[str], nam
             raise PlanError(f"{where}{drawn}, kernel {kernel}, C = {C:g}: {reason}") from None
         for problem in made:
             if problem.family in families:
-                for job in jobs_of(problem, ids, suited(problem, names, by_name), (), plan.tol, False):
+                for job in choice.jobs(problem, plan.tol):
                     answer = (problem.family, job.formulation, job.solver, plan.tol, plan.time_limit, plugins)
                     yield Asked(data, digest, rows.task, seed, kernel, C, *answer)
-
-
-def _matching(patterns: tuple[str, ...], known: Any, what: str) -> list[str]:
-    """The known names that the patterns of a plan fit."""
-    return matching(patterns, sorted(known) if isinstance(known, set) else known, what)

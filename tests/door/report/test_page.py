@@ -29,8 +29,9 @@ from typer.testing import CliRunner
 from equimargin.cli.app import app
 from equimargin.cli.compare import _followed
 from equimargin.cli.screen import Screen
-from equimargin.comparison import ALLOWED_RATIO, LEAST_ALLOWANCE, Comparison, comparisons
+from equimargin.comparison import Comparison, comparisons, job
 from equimargin.comparison import compare as run
+from equimargin.comparison.allowance import ALLOWED_RATIO, LEAST_ALLOWANCE, NOT_COMPILED, OUT_OF_TIME, Allowance
 from equimargin.formulations import Declaration, Problem, classification, declare, polynomial, ranking
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement, Verdict
@@ -299,9 +300,8 @@ def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(name: str, tol: fl
     forms = ["rank.l1.dual", "rank.lambda.primal", "rank.path"]
     asked: dict[str, Any] = {"formulations": forms, "solvers": ["CLARABEL", name, "coordinate_descent"], "tol": tol}
     run(problem, **asked, time_limit=0.01, patient=True)  # compiles
-    module = sys.modules["equimargin.comparison"]
-    monkeypatch.setattr(module, "LEAST_ALLOWANCE", 0.01)
-    monkeypatch.setattr(module, "ALLOWED_RATIO", 1e-3)
+    monkeypatch.setattr("equimargin.comparison.family_progress.LEAST_ALLOWANCE", 0.01)
+    monkeypatch.setattr("equimargin.comparison.family_progress.ALLOWED_RATIO", 1e-3)
     first, other, like = (answer for answer in run(problem, **asked).answers if answer["solver"] == name)
     said = r"stopped: 0.01 s of CPU time are allowed, \S+ x the \S+ s of coordinate_descent \(--patient waits\)"
     for answer in (first, other):
@@ -318,15 +318,14 @@ def test_a_stopped_backend_is_not_asked_for_what_another_has_answered(monkeypatc
 
     It is asked for the second one where SCS has not answered that, and not where CLARABEL has.
     """
-    module = sys.modules["equimargin.comparison"]
-    solved = module.solve_declaration
+    solved: Any = solve_declaration
 
     def solve_late(declared: Declaration, name: str, *limits: float, **total: float) -> Answer:
         late = name == "OSQP" or (name, declared.id) == ("SCS", "rank.lambda.dual")
         found: Answer = solved(declared, name, *limits, **total)
         return replace(found, status=Status.TIME_LIMIT, reading=None) if late else found
 
-    monkeypatch.setattr(module, "solve_declaration", solve_late)
+    monkeypatch.setattr("equimargin.comparison.job.solve_declaration", solve_late)
     forms = ["rank.l1.primal", "rank.lambda.dual"]
     problem = ranking(np.arange(6.0)[:, None], np.arange(6) % 3)
     for before, wanted in (("CLARABEL", "skipped"), ("SCS", "failed")):
@@ -345,15 +344,14 @@ def test_a_solver_whose_kernels_take_longer_than_is_left_waits_for_the_warm_up(m
         return answer["agreement"], answer["reason"]
 
     assert homotopy(patient=True)[0] == "agrees"  # and its kernels are compiled now
-    module = sys.modules["equimargin.comparison"]
-    monkeypatch.setattr(module, "COMPILED_AT_ONCE", -1.0)
+    monkeypatch.setattr("equimargin.comparison.schedule.COMPILED_AT_ONCE", -1.0)
     assert homotopy()[0] == "agrees"
     monkeypatch.setattr("equimargin.solvers.registry.seconds_to_compile", lambda kernel: 9.0)
-    assert homotopy() == ("skipped", module.NOT_COMPILED)
+    assert homotopy() == ("skipped", NOT_COMPILED)
     assert homotopy(patient=True)[0] == "agrees"
     assert homotopy(solvers=["smo", "homotopy"])[0] == "agrees"
     assert homotopy(solvers="homo*")[0] == "agrees"
-    monkeypatch.setattr(module, "COMPILED_AT_ONCE", 1e9)
+    monkeypatch.setattr("equimargin.comparison.schedule.COMPILED_AT_ONCE", 1e9)
     assert homotopy()[0] == "agrees"
 
 
@@ -395,27 +393,25 @@ def test_the_total_time_ends_a_declaration_that_takes_long(step: str, monkeypatc
         released.wait(20.0)
         raise ValueError("ended by the test")
 
-    module = sys.modules["equimargin.comparison"]
-    monkeypatch.setattr(module if step == "declare" else cp.Problem, step, endless)
+    monkeypatch.setattr(job if step == "declare" else cp.Problem, step, endless)
     cut = run(problem, "svm.soft.*", "CLARABEL", total_time=0.5)
     assert cut.interrupted == "the total time of 0.5 s is over"
-    assert [(answer["agreement"], answer["reason"]) for answer in cut.answers] == [("skipped", module.OUT_OF_TIME)]
+    assert [(answer["agreement"], answer["reason"]) for answer in cut.answers] == [("skipped", OUT_OF_TIME)]
     assert is_work_left()
     released.set()
 
 
 def test_the_total_time_is_heard_once_a_problem_is_declared(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
-    module = sys.modules["equimargin.comparison"]
 
     def slowly(*arguments: Any) -> Any:
         time.sleep(0.5)
         return declare(*arguments)
 
-    monkeypatch.setattr(module, "declare", slowly)
+    monkeypatch.setattr("equimargin.comparison.job.declare", slowly)
     cut = run(problem, "svm.soft.dual", "CLARABEL", total_time=0.4)
     assert "total time of 0.4 s" in cut.interrupted
-    assert [(answer["agreement"], answer["reason"]) for answer in cut.answers] in ([], [("skipped", module.OUT_OF_TIME)])
+    assert [(answer["agreement"], answer["reason"]) for answer in cut.answers] in ([], [("skipped", OUT_OF_TIME)])
 
 
 def test_the_total_time_is_heard_once_a_problem_is_compiled() -> None:
@@ -426,10 +422,9 @@ def test_the_total_time_is_heard_once_a_problem_is_compiled() -> None:
 
 
 def test_the_shorter_limit_is_the_one_that_is_named() -> None:
-    module = sys.modules["equimargin.comparison"]
-    allowed = module.Allowance(2.0, "slow")
+    allowed = Allowance(2.0, "slow")
     assert (allowed.within(3.0).seconds, allowed.within(3.0).reason) == (2.0, "slow")
-    assert (allowed.within(1.0).seconds, allowed.within(1.0).reason) == (1.0, module.OUT_OF_TIME)
+    assert (allowed.within(1.0).seconds, allowed.within(1.0).reason) == (1.0, OUT_OF_TIME)
     assert allowed.within(-1.0).seconds > 0
 
 

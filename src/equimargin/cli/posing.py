@@ -1,0 +1,462 @@
+"""Options on the problems of the rows, and these problems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from equimargin.cli.names import meant, named
+from equimargin.cli.options import NO_PAIRS, PROBLEM, printed_apart
+from equimargin.cli.reading import Reading, loaded
+
+if TYPE_CHECKING:
+    from equimargin.data import Data
+    from equimargin.formulations import Kernel, Problem
+    from equimargin.formulations.problem import AnyProblem
+    from equimargin.formulations.problem.choices import LossName
+
+
+class Task(StrEnum):
+    """What is learned."""
+
+    CLASSIFICATION = "classification"
+    REGRESSION = "regression"
+    RANKING = "ranking"
+
+
+class ComparedTask(StrEnum):
+    """What is learned, as far as it is compared."""
+
+    CLASSIFICATION = "classification"
+    REGRESSION = "regression"
+    RANKING = "ranking"
+    ORDINAL = "ordinal"
+
+
+class PerQueryName(StrEnum):
+    """Reduction of the losses of a query's pairs."""
+
+    SUM = "sum"
+    MEAN = "mean"
+
+
+class BiasName(StrEnum):
+    """What becomes of the bias of a classification."""
+
+    FREE = "free"
+    NONE = "none"
+    PENALIZED = "penalized"
+
+
+class LossChoice(StrEnum):
+    """What a unit of slack costs."""
+
+    HINGE = "hinge"
+    SQUARED_HINGE = "squared_hinge"
+
+
+BIAS_ELSEWHERE = {
+    "regression": "a regression has a free bias",
+    "ranking": "a ranking has no bias, because one cancels in every pair",
+    "ordinal": "an ordinal regression has thresholds in place of a bias",
+}
+"""What other tasks have instead of a choice of the bias, as a sentence for each."""
+TaskOption = Annotated[Task | None, named(Task, "What is learned: {}; by default what the data look like.", PROBLEM)]
+
+
+def _kernel_named(text: str) -> str:
+    """Return a kernel's name, of the project's or of a plug-in's."""
+    from equimargin.formulations.kernels.registry import KERNELS, called
+
+    return meant(called(text.lower()), list(KERNELS))
+
+
+def _kernels_begun(text: str) -> list[str]:
+    """Return the names of kernels that begin with a text."""
+    from equimargin.formulations.kernels.registry import KERNELS
+
+    return [name for name in KERNELS if name.startswith(text)]
+
+
+def _gamma(text: str) -> str | float:
+    """Return the gamma of a kernel: a number, or one of scikit-learn's words for one."""
+    try:
+        return float(text)
+    except ValueError:
+        if text in ("scale", "auto"):
+            return text
+        raise typer.BadParameter(f"{text!r} is neither a number nor scale or auto") from None
+
+
+@dataclass(frozen=True)
+class Posing:
+    """Options on the problems of the rows."""
+
+    task: Annotated[ComparedTask | None, named(ComparedTask, "What is learned: {}; by default what the data look like.", PROBLEM)] = None
+    levels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LEVELS",
+            help="Labels of an ordinal regression, comma-separated, lowest first; by default numbers, ascending.",
+            rich_help_panel=PROBLEM,
+        ),
+    ] = None
+    family: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Only these families, * and ? allowed; may be given again.", rich_help_panel=PROBLEM),
+    ] = None
+    loss: Annotated[LossChoice | None, named(LossChoice, "Loss of a slack: {}; by default both.", PROBLEM)] = None
+    kernel: Annotated[
+        str,
+        typer.Option(
+            parser=_kernel_named,
+            metavar="NAME",
+            help="Kernel: linear, poly, rbf, precomputed (the features are the Gram matrix) or another of `list kernels`.",
+            rich_help_panel=PROBLEM,
+            autocompletion=_kernels_begun,
+        ),
+    ] = "linear"
+    gamma: Annotated[
+        str | None,
+        typer.Option(
+            "--gamma",  # typer 0.27 would call it after its metavar
+            parser=_gamma,
+            metavar="GAMMA",
+            help="A number, scale for 1/(d var(X)) of d features, the default of poly, rbf and sigmoid, or auto for 1/d.",
+            rich_help_panel=PROBLEM,
+        ),
+    ] = None
+    degree: Annotated[int | None, typer.Option(metavar="N", help="Of poly; by default 3.", rich_help_panel=PROBLEM)] = None
+    coef0: Annotated[
+        float | None, typer.Option(metavar="X", help="Constant of poly and sigmoid; by default 0.", rich_help_panel=PROBLEM)
+    ] = None
+    cost: Annotated[
+        float,
+        typer.Option("-C", "--cost", metavar="COST", help="Cost of a unit of slack; inf for a hard margin.", rich_help_panel=PROBLEM),
+    ] = 1.0
+    epsilon: Annotated[
+        float,
+        typer.Option(metavar="EPSILON", help="Half the width of the regression tube, in units of the target.", rich_help_panel=PROBLEM),
+    ] = 0.1
+    delta: Annotated[
+        float | None,
+        typer.Option(
+            metavar="DELTA", help="Half the width of the parabola of svm.huberised_hinge; by default 0.5.", rich_help_panel=PROBLEM
+        ),
+    ] = None
+    per_query: Annotated[
+        PerQueryName | None,
+        named(PerQueryName, "Loss of a query in a ranking: {} of the losses of its pairs; by default sum.", PROBLEM),
+    ] = None
+    bias: Annotated[
+        BiasName | None,
+        named(
+            BiasName,
+            "Bias of a classification: {} (part of the norm); by default `compare` takes the first two and `path` the first.",
+            PROBLEM,
+        ),
+    ] = None
+
+    def check(self, data: Data) -> None:
+        """Refuse what the problems of the data do not have."""
+        if self.bias is not None and data.task != "classification":
+            raise ValueError(f"--bias is for classification: {BIAS_ELSEWHERE[data.task]}; leave it out")
+        if self.per_query is None:
+            return
+        if data.task != "ranking":
+            raise ValueError(f"--per-query is for a ranking by query, and the task is {data.task}; leave it out")
+        if data.pairs is not None:
+            raise ValueError("--per-query is for labels: the pairs of --preferences have weights of their own; leave one of the two out")
+        if data.qid is None:
+            raise ValueError("--per-query: the data have no queries; name the column that has them (--query COLUMN), or leave it out")
+
+    @property
+    def losses(self) -> tuple[LossName, ...]:
+        """The losses of the problems."""
+        from equimargin.formulations.problem.choices import LOSSES
+
+        return LOSSES if self.loss is None else (self.loss.value,)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the constructor of the task, without the weights.
+
+        That there is no bias is not among them: that is a family of its own.
+        """
+        if self.bias is BiasName.PENALIZED:
+            return {"bias": "penalized"}
+        return {"per_query": "mean"} if self.per_query is PerQueryName.MEAN else {}
+
+    def variant(self) -> dict[str, str | None]:
+        """Return the options on queries and the bias in a record."""
+        return {
+            "per_query": None if self.per_query is None else self.per_query.value,
+            "bias": None if self.bias is None else self.bias.value,
+        }
+
+    def variant_in_words(self) -> str:
+        """Return the clause of a heading on queries and the bias, after the kernel."""
+        if self.bias is not None:
+            return {"free": ", a free bias", "none": ", no bias", "penalized": ", a penalised bias"}[self.bias]
+        return "" if self.per_query is None else f", the {self.per_query.value} of the losses of a query's pairs"
+
+
+def kernel_of(posing: Posing, rows: Data) -> Kernel:
+    """Return the kernel that the options name, for the rows as the problems take them.
+
+    Parameters
+    ----------
+    posing : Posing
+        Options on the problems.
+    rows : Data
+        Rows as the problems take them.
+
+    Raises
+    ------
+    ValueError
+        If the kernel does not have a parameter that is given.
+    """
+    from equimargin.formulations.kernels.registry import named_kernel, parameters_of
+
+    options = {"gamma": posing.gamma, "degree": posing.degree, "coef0": posing.coef0}
+    given = {parameter: value for parameter, value in options.items() if value is not None}
+    own = parameters_of(posing.kernel)
+    wrong = [parameter for parameter in given if parameter not in own]
+    if wrong:
+        has = f"has {' and '.join(f'--{parameter}' for parameter in own)}" if own else "has no parameters"
+        raise ValueError(f"--{wrong[0]} is not for the {posing.kernel} kernel, which {has}; leave it out, or choose another --kernel")
+    return named_kernel(posing.kernel, rows.X, rows.weight, given)
+
+
+def data_record(data: Data, problem: Problem) -> dict[str, Any]:
+    """Return the data in a record; read_as names the columns, rows and weights.
+
+    Parameters
+    ----------
+    data : Data
+        Rows.
+    problem : Problem
+        A problem of the rows.
+    """
+    return {
+        "name": data.name,
+        "task": data.task,
+        "rows": problem.m,
+        "features": int(data.X.shape[1]),
+        "pairs_or_rows": problem.p,
+        "read_as": described(data, problem),
+    }
+
+
+def described(data: Data, problem: Problem) -> str:
+    """Return a sentence on how the data were read.
+
+    Parameters
+    ----------
+    data : Data
+        Rows.
+    problem : Problem
+        A problem of the rows.
+    """
+    return data.describe(problem.p if data.task == "ranking" else None)
+
+
+def headline(data: Data, problem: Problem, kernel: Kernel, posing: Posing) -> str:
+    """Return a line on the data, the kernel and the variant.
+
+    Parameters
+    ----------
+    data : Data
+        Rows.
+    problem : Problem
+        A problem of the rows.
+    kernel : Kernel
+        Kernel of the options.
+    posing : Posing
+        Options on the problems.
+    """
+    shift = f", diagonal shifted by {problem.shift:.3g} to be provably positive semidefinite" if problem.shift else ""
+    return f"{described(data, problem)}; {in_words(kernel)}{shift}{posing.variant_in_words()}"
+
+
+def kernel_record(kernel: Kernel) -> dict[str, Any]:
+    """Return a kernel in a record.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel.
+    """
+    return {"name": kernel.name, **vars(kernel)}
+
+
+def in_words(kernel: Kernel) -> str:
+    """Return a kernel with its parameters in words.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel.
+    """
+    parameters = ", ".join(f"{name}={value:g}" for name, value in vars(kernel).items())
+    return f"{kernel.name} kernel ({parameters})" if parameters else f"{kernel.name} kernel"
+
+
+HUBERISED = "svm.huberised_hinge"
+"""The family that is compared only where it is named, because its loss has a width of its own."""
+OF_ROWS = [each.name for request in (Posing, Reading) for each in fields(request) if each.name != "family"]
+"""The names of the options that user-defined families do not have.
+
+They are about rows of features and the problems made of them.
+"""
+
+
+@dataclass(frozen=True)
+class Posed:
+    """Problems to compare, a line on their origin, and the records of data and settings."""
+
+    problems: Sequence[AnyProblem]
+    headline: str
+    data: dict[str, Any]
+    settings: dict[str, Any]
+
+
+def posed(source: str, reading: Reading, posing: Posing) -> Posed:
+    """Return the problems of a task at the rows that the options name.
+
+    The command ends where there is nothing to rank.
+
+    Parameters
+    ----------
+    source : str
+        Bundled name or file.
+    reading : Reading
+        Options on the rows.
+    posing : Posing
+        Options on the problems.
+
+    Raises
+    ------
+    ValueError
+        If the options do not go with the data or with each other.
+    """
+    rows = loaded(source, reading, posing.task, posing.kernel, posing.levels)
+    rows = rows.scaled() if reading.scale else rows
+    kernel = kernel_of(posing, rows)
+    posing.check(rows)
+    settings: dict[str, Any] = {"task": rows.task, "kernel": kernel_record(kernel)}
+    settings |= {"loss": None if posing.loss is None else posing.loss.value, "C": posing.cost, "epsilon": posing.epsilon}
+    settings |= {"scale": reading.scale, "sample": reading.sample, "seed": reading.seed, **posing.variant()}
+    settings |= {} if posing.delta is None else {"delta": posing.delta}
+    if rows.task == "ordinal":
+        return _of_levels(rows, kernel, posing, settings)
+    problems = _problems(rows, kernel, posing)
+    if problems[0].p == 0:
+        typer.echo(NO_PAIRS)
+        raise typer.Exit
+    said = f"{headline(rows, problems[0], kernel, posing)}, C={posing.cost:g}{_left_out(rows, posing)}"
+    return Posed(problems, said, data_record(rows, problems[0]), settings)
+
+
+def _of_levels(rows: Data, kernel: Kernel, posing: Posing, settings: dict[str, Any]) -> Posed:
+    """Return the problems of an ordinal regression at the rows of a file.
+
+    Raises
+    ------
+    ValueError
+        If families have another name.
+    """
+    from equimargin.comparison.choice import matching
+    from equimargin.families import problems_of_levels
+
+    problems = problems_of_levels(rows.X, rows.y.astype(int), posing.cost, kernel, posing.losses, rows.weight)
+    chosen = matching(posing.family or ["*"], [problem.family for problem in problems], "family")
+    read_as = rows.describe()
+    m, d = rows.X.shape
+    record = {"name": rows.name, "task": rows.task, "rows": m, "features": d, "pairs_or_rows": m, "read_as": read_as}
+    said = f"{read_as}; {in_words(kernel)}, C={posing.cost:g}"
+    return Posed([problem for problem in problems if problem.family in chosen], said, record, settings)
+
+
+def brought(context: typer.Context, data: str | None, patterns: list[str] | None, draw: int | None) -> Posed | None:
+    """Return the problems of user-defined families, or None.
+
+    They are those that the patterns name where data are drawn, or that are named in full.
+
+    Raises
+    ------
+    ValueError
+        No such family, data of both kinds or of none, options that the family does not have.
+    """
+    if patterns is None and draw is None:
+        if data is not None and data.endswith(".json"):
+            raise ValueError(f"{data}: a JSON file has the data of a family from elsewhere; say of which: --family ID")
+        return None
+    from equimargin.own.data import chosen_families, names_of_families, problem_of
+
+    _check_names(patterns or [])
+    families = chosen_families(patterns or [])
+    named = [pattern for pattern in patterns or [] if any(pattern.lower() == family.id.lower() for family in families)]
+    if draw is None and (not named or len(named) < len(patterns or [])):
+        return None
+    if not families:
+        raise ValueError(f"--draw needs --family with the name of a family from elsewhere; known: {names_of_families()}")
+    sources = {name: context.get_parameter_source(name) for name in OF_ROWS}
+    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    if given:
+        raise ValueError(f"--{given[0].replace('_', '-')} is not for {families[0].id}: its data say all that it needs")
+    with printed_apart():
+        found = [problem_of(family, data, draw) for family in families]
+    said = "; ".join(line for _, line in found)
+    record = {"name": data or f"seed {draw}", "task": None, "rows": None, "features": None, "pairs_or_rows": None, "read_as": said}
+    settings = {"task": None, "kernel": None, "scale": False, "sample": None, "seed": draw or 0}
+    return Posed([problem for problem, _ in found], said, record, settings)
+
+
+def _check_names(patterns: Sequence[str]) -> None:
+    """Refuse a name that no family has, before data are read for it."""
+    from equimargin.formulations import families
+    from equimargin.formulations.numeric.arguments import did_you_mean
+
+    known = families()
+    for name in patterns:
+        if not set("*?[") & set(name) and name.lower() not in {id.lower() for id in known}:
+            near = did_you_mean(name, known) or "; `equimargin list families` has all, and --plugin MODULE brings others"
+            raise ValueError(f"unknown family {name!r}{near}")
+
+
+def _problems(data: Data, kernel: Kernel, posing: Posing) -> list[Problem]:
+    """Return the problems of the families of the task that have the variant and are named.
+
+    The family of the huberised hinge is among them where its full name is.
+    """
+    from equimargin.families import problem_of_data, problems_of_data
+
+    wanted, of_hinges = posing.family, data.task == "classification" and posing.loss is None
+    problems = problems_of_data(data, posing.cost, kernel, posing.epsilon, posing.losses, **posing.arguments())
+    if wanted is not None and HUBERISED in wanted and of_hinges:
+        own = {"delta": 0.5 if posing.delta is None else posing.delta, **posing.arguments()}
+        problems.append(problem_of_data(data, posing.cost, kernel, posing.epsilon, "huberised_hinge", **own))
+    elif posing.delta is not None:
+        raise ValueError(f"--delta is of the huberised hinge: name that family, --family {HUBERISED}, or leave it out")
+    if posing.bias is not None:
+        problems = [problem for problem in problems if problem.bias == (posing.bias is BiasName.FREE)]
+    if wanted is None:
+        return problems
+    from equimargin.comparison.choice import matching
+
+    known = [problem.family for problem in problems] + [HUBERISED] * of_hinges
+    chosen = matching(wanted, dict.fromkeys(known), f"family{posing.variant_in_words().replace(',', ' with', 1)}")
+    return [problem for problem in problems if problem.family in chosen]
+
+
+def _left_out(data: Data, posing: Posing) -> str:
+    """Return why there are no one-norm families, where the data or the options keep them out."""
+    if posing.bias is BiasName.PENALIZED:
+        return "; one-norm families have no penalised bias"
+    if data.task == "ranking" and (data.weight is not None or data.pairs is not None):
+        return "; one-norm families know neither weights nor preferences"
+    return "; one-norm families know no means over queries" if posing.per_query is PerQueryName.MEAN else ""

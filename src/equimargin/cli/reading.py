@@ -1,0 +1,157 @@
+"""Options that say how rows are read, and the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from equimargin.cli.names import flag, named
+from equimargin.cli.options import DATA, PROBLEM
+
+if TYPE_CHECKING:
+    from equimargin.data import Data, HowToRead
+
+
+class MissingEntries(StrEnum):
+    """What becomes of missing entries."""
+
+    DROP = "drop"
+    MEAN = "mean"
+
+
+class Categorical(StrEnum):
+    """Treatment of columns of words."""
+
+    ONE_HOT = "one-hot"
+    CODES = "codes"
+    DROP = "drop"
+
+
+class Best(StrEnum):
+    """End of the labels of a ranking that is the best."""
+
+    HIGHEST = "highest"
+    LOWEST = "lowest"
+
+
+ScaleOption = Annotated[bool, flag("--scale", "Bring every feature to mean 0 and deviation 1 over all rows.", DATA)]
+COLUMNS_AND_WORDS = ("target", "query", "weight", "drop", "header", "sep", "decimal", "missing", "na", "categorical", "best")
+"""The options that `data.load` takes as they are."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Options on the rows and their columns."""
+
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Target column of a table; by default label, target, relevance, class or y, else the last.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    query: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Query column of a table; by default qid, query or query_id; '' for none.", rich_help_panel=DATA
+        ),
+    ] = None
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of factors of each row's cost; by default sample_weight, or weight in a table whose target or query column has "
+            "a name that --target or --query finds by default; '' for none.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out; may be given again.", rich_help_panel=DATA)
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            metavar="",
+            help="First row of a table is column names, or is data; by default what it looks like.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    sep: Annotated[
+        str | None,
+        typer.Option(metavar="MARK", help="Separator of a table's fields: one character, tab or whitespace.", rich_help_panel=DATA),
+    ] = None
+    decimal: Annotated[str, typer.Option(metavar="MARK", help="Decimal point of a table: . or a comma.", rich_help_panel=DATA)] = "."
+    missing: Annotated[
+        MissingEntries | None,
+        named(MissingEntries, "Treatment of missing entries: {} (drop the rows, or take the mean of the feature).", DATA),
+    ] = None
+    na: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WORD",
+            help="Word for a missing entry; may be given again. By default NA, N/A, nan, null, none, ?, - and . are; '' for no word. "
+            "An empty entry is always missing.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    categorical: Annotated[
+        Categorical | None,
+        named(Categorical, "Columns of words: {} (an indicator of every word, its place in alphabetical order, or left out).", DATA),
+    ] = None
+    best: Annotated[Best | None, named(Best, "Best label of a ranking: {}; by default highest.", PROBLEM)] = None
+    preferences: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Pairs of rows in place of the target: preferred, other[, query][, weight]; rows by DATA's column id, or from 0.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    scale: ScaleOption = False
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Rows to take at random; of a ranking whole queries, the last one cut.", rich_help_panel=DATA
+        ),
+    ] = None
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the sample.", rich_help_panel=DATA)] = 0
+
+    @property
+    def how(self) -> HowToRead:
+        """Options on columns, words and labels as keyword arguments of `data.load`."""
+        given: dict[str, Any] = {name: getattr(self, name) for name in COLUMNS_AND_WORDS}
+        return cast("HowToRead", {name: value.value if isinstance(value, StrEnum) else value for name, value in given.items()})
+
+
+def loaded(source: str, reading: Reading, task: StrEnum | None, kernel: str, levels: str | None = None) -> Data:
+    """Return the data that the options name, not yet scaled.
+
+    Parameters
+    ----------
+    source : str
+        Bundled name or file.
+    reading : Reading
+        Options on the rows.
+    task : StrEnum or None
+        Task of the options.
+    kernel : str
+        Name of the kernel.
+    levels : str or None
+        Labels of an ordinal regression, comma-separated.
+    """
+    from equimargin.data import load
+
+    ordered = None if levels is None else [level.strip() for level in levels.split(",")]
+    data = load(source, task=None if task is None else task.value, preferences=reading.preferences, levels=ordered, **reading.how)
+    if kernel == "precomputed" and (reading.scale or reading.sample is not None):
+        raise ValueError("--scale and --sample do not go with --kernel precomputed: the Gram matrix is taken as it is")
+    if reading.sample is not None:
+        data = data.sampled(reading.sample, reading.seed)
+    if data.task == "classification" and len(set(data.y.tolist())) < 2:
+        raise ValueError(f"the {len(data.y)} sampled rows are of one class, and one class cannot be classified; sample more rows")
+    return data

@@ -1,0 +1,87 @@
+"""Commands whose parameters are dataclasses: every field is an option."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import Field, dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, get_args, get_type_hints
+
+import typer
+
+from equimargin.cli.options import sentences
+
+
+@dataclass(frozen=True)
+class Without:
+    """Mark of a request without options for some fields, which keep their defaults."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Mark of an option of a command that follows the option of a field in the help."""
+
+    name: str
+
+
+def with_requests(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with an option for each field of the dataclasses that it takes.
+
+    An option of the command itself with the name of such a field takes its place.
+
+    Parameters
+    ----------
+    command : callable
+        Command with the parameters that typer reads, and dataclasses.
+    """
+    own, hints = signature(command).parameters, get_type_hints(command, include_extras=True)
+    requests: dict[str, Any] = {name: kind for name in own if is_dataclass(kind := (get_args(hints[name]) or (hints[name],))[0])}
+    options = {name: [each for each in fields(kind) if each.name not in _left_out(hints[name])] for name, kind in requests.items()}
+    behind = {mark.name: name for name in own for mark in get_args(hints[name])[1:] if isinstance(mark, Behind)}
+    placed = {*behind.values(), *(each.name for of_request in options.values() for each in of_request)}
+
+    def parameter(name: str) -> Parameter:
+        return own[name].replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name])
+
+    def parameters() -> Iterator[Parameter]:
+        for name in own:
+            for each in options.get(name, []):
+                yield parameter(each.name) if each.name in own else _option(each, requests[name])
+                if each.name in behind:
+                    yield parameter(behind[each.name])
+            if name not in requests and name not in placed:
+                yield parameter(name)
+
+    @wraps(command)
+    def filled(**values: Any) -> None:
+        given = {name: value for name, value in values.items() if name in own}
+        with sentences():
+            for name, kind in requests.items():
+                said = {each.name: values[each.name] for each in options[name] if each.name not in own}
+                given[name] = kind(**{option: value for option, value in said.items() if value is not None})
+        command(**given)
+
+    shown = list(parameters())
+    # typer reads the signature and the annotations of a command
+    vars(filled)["__signature__"] = signature(command).replace(parameters=shown)
+    filled.__annotations__ = {each.name: each.annotation for each in shown}
+    return filled
+
+
+def _left_out(hint: Any) -> tuple[str, ...]:
+    """Return the names of the fields without an option."""
+    return next((mark.names for mark in get_args(hint)[1:] if isinstance(mark, Without)), ())
+
+
+def _option(field: Field[Any], request: type) -> Parameter:
+    """Return the parameter of a field, which is annotated with an option or has its metadata."""
+    if not field.metadata:
+        hint = get_type_hints(request, include_extras=True)[field.name]
+        return Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hint)
+    option = dict(field.metadata)
+    names, kind = option.pop("names"), option.pop("kind")
+    default = typer.Option(None if kind else field.default, *names, **option)
+    return Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind or type(field.default))

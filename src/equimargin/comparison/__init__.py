@@ -1,0 +1,174 @@
+"""Comparisons of formulations and solvers on a user's own problem: every answer is judged as it comes, and every family gets a verdict.
+
+The solver that `solve` would choose goes first in every family, because an optimum is proven
+soonest by it, and then one declaration of each: verdicts need no more. Then come all others, family
+by family: its declarations by the same backend, its other solvers, its declarations by the other
+backends, solvers that are there to be compared with, and the controls. Once the optimum of a family
+is proven, as far as answers are compared with it, none may take much longer than what has proven
+it, and a backend that did is not asked for what others have answered. Once its verdict stands, its
+further answers share what is left of the CPU time that a comparison may take.
+
+Small problems run kernels as Python. Kernels that a verdict waits for are compiled whatever that
+takes. All others are compiled in what these leave of a few seconds: a solver whose code would take
+longer waits until `equimargin warm-up` has compiled it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from math import inf
+from typing import Any, Unpack
+
+from equimargin.comparison.choice import Choice
+from equimargin.comparison.family_progress import FamilyProgress
+from equimargin.comparison.schedule import Schedule
+from equimargin.data import Data, load
+from equimargin.data.formats.frames import is_frame
+from equimargin.families import families_of, families_of_data
+from equimargin.formulations import REGISTRY
+from equimargin.formulations.problem import AnyProblem
+from equimargin.proofs.referee import ways
+from equimargin.report.comparison import Comparison
+from equimargin.request import ComparisonRequest, HowToCompare, HowToPose
+
+__all__ = ["Comparison", "ComparisonRequest", "HowToCompare", "compare", "comparisons", "run_request"]
+
+REQUESTED = {field.name for field in fields(ComparisonRequest)}
+"""The names of the arguments that say how problems are compared."""
+POSED = {"y", *HowToPose.__annotations__}
+"""The names of the arguments that belong to X."""
+BEHIND_PROBLEMS = ("formulations", "solvers", "tol", "agree_tol")
+"""The names of the arguments that may follow problems without being named, in their order."""
+BEHIND_FEATURES = ("y",)
+"""Those that may follow X."""
+
+
+def compare(
+    problem: Any, *more: Any, progress: Callable[[Comparison], object] = lambda found: None, **how: Unpack[HowToCompare]
+) -> Comparison:
+    """Solve a problem's formulations by several backends and specialised solvers, and judge every answer.
+
+        compare(problem), compare(problem, formulations, solvers, tol, agree_tol), compare(X, y), compare(X, y, qid=qid)
+        compare(load(file))
+
+    Parameters
+    ----------
+    problem : Any
+        One problem, or several; each is a family. Or X, (m, d) features, with y behind it, for all
+        families of their task; or what `equimargin.data.load` returns, or a data frame that it
+        takes.
+    more : Any
+        Behind problems formulations, solvers, tol and agree_tol, behind X its y; all of them may be
+        named instead.
+    progress : Callable[[Comparison], object]
+        Called with the comparison as far as it has come, before the first answer and after each.
+    how : Unpack[HowToCompare]
+        As in `HowToCompare`.
+
+    Returns
+    -------
+    Comparison : `.agree`, `.families`, `.answers`, `.to_json()`, and a page when printed; `.interrupted` if `total_time` was over before
+        all answers were there.
+
+    Raises
+    ------
+    ValueError
+        A pattern that matches nothing, a tolerance or limit that is not positive.
+    TypeError
+        Arguments that it does not have.
+    """
+    for found in comparisons(problem, *more, **how):
+        progress(found)
+    return found
+
+
+def comparisons(problem: Any, *more: Any, **how: Unpack[HowToCompare]) -> Iterator[Comparison]:
+    """Yield the comparison before the first answer and after each; `compare` returns the last.
+
+    Parameters and errors are those of `compare`; errors of arguments are raised at once.
+
+    Parameters
+    ----------
+    problem, more, how
+        As in `compare`.
+    """
+    named = _named(problem, more, how)
+    request = ComparisonRequest(**{name: value for name, value in named.items() if name in REQUESTED})
+    return run_request(_problems(problem, {name: value for name, value in named.items() if name in POSED}), request)
+
+
+def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> Iterator[Comparison]:
+    """Return the comparisons of problems for a request, as `comparisons` does.
+
+    Parameters
+    ----------
+    problems : Sequence[AnyProblem]
+        Problems, each of a family.
+    request : ComparisonRequest
+        The request.
+
+    Raises
+    ------
+    ValueError
+        If a pattern matches nothing, or nothing of what is chosen is for any of the problems.
+    """
+    choice = Choice.of(request.formulations, request.wanted)
+    total = inf if request.total_time is None else float(request.total_time)
+    meant = [problem.proven_within(float(request.time_limit), total) for problem in _meant(problems, choice.ids)]
+    planned = [(problem, [*choice.jobs(problem, float(request.tol), request.include_controls)]) for problem in meant]
+    families = [FamilyProgress(problem, jobs, float(request.agree_tol), ways(problem)) for problem, jobs in planned if jobs]
+    if not families:
+        raise ValueError(f"none of the chosen formulations and solvers is for {', '.join(problem.family for problem in problems)}")
+    settings: dict[str, Any] = {name: float(getattr(request, name)) for name in ("tol", "agree_tol", "time_limit")}
+    settings |= {"total_time": request.total_time, "patient": request.patient}
+    settings |= {"formulations": sorted(choice.ids), "solvers": choice.solvers}
+    jobs = [job for family in families for job in family.jobs]
+    left_out = (*choice.weak(meant), *choice.without_an_answer(jobs, request.formulations))
+    return Schedule(families, request, choice.asked, settings, left_out).comparisons()
+
+
+def _named(first: Any, more: Sequence[Any], how: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all arguments by name, also those that came by their places.
+
+    Raises
+    ------
+    TypeError
+        If an argument is none of `compare`, there are too many of them, or one is given twice.
+    """
+    known = POSED | REQUESTED
+    unknown = how.keys() - known
+    if unknown:
+        raise TypeError(f"compare takes no argument {', '.join(sorted(unknown))}; it takes {', '.join(sorted(known))}")
+    several = isinstance(first, Sequence) and len(first) > 0 and all(isinstance(each, AnyProblem) for each in first)
+    places = BEHIND_PROBLEMS if several or isinstance(first, AnyProblem | Data) else BEHIND_FEATURES
+    if len(more) > len(places):
+        raise TypeError(f"behind {'problems' if places is BEHIND_PROBLEMS else 'X'} compare takes {', '.join(places)}; name all else")
+    by_place = dict(zip(places, more, strict=False))
+    twice = sorted(by_place.keys() & how.keys())
+    if twice:
+        raise TypeError(f"compare was given {' and '.join(twice)} by place and by name; leave one of them out")
+    return {**how, **by_place}
+
+
+def _problems(given: Any, data: dict[str, Any]) -> list[AnyProblem]:
+    """Return the problems that were passed, or those of arrays or loaded data."""
+    if "y" in data:
+        return [*families_of(given, data.pop("y"), **data)]
+    if is_frame(given):
+        given = load(given, task=data.pop("task", None))
+    if isinstance(given, Data):
+        return [*families_of_data(given, **data)]
+    problems: list[Any] = [given] if isinstance(given, AnyProblem) else list(given) if isinstance(given, Iterable) else []
+    if data or not problems or not all(isinstance(problem, AnyProblem) for problem in problems):
+        raise ValueError(
+            "compare takes a problem, several problems, loaded data, a data frame, or arrays: compare(X, y), with a task, qid or kernel if "
+            "need be"
+        )
+    return problems
+
+
+def _meant(problems: Sequence[AnyProblem], ids: Sequence[str]) -> list[AnyProblem]:
+    """Return the problems with a chosen formulation; all if all or none have one."""
+    families = {REGISTRY[id].family for id in ids} if len(ids) < len(REGISTRY) else {problem.family for problem in problems}
+    return [problem for problem in problems if problem.family in families] or list(problems)

@@ -1,0 +1,188 @@
+"""A family at work: its jobs, the evidence so far, and the answers its verdict needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from equimargin.comparison.allowance import ALLOWED_RATIO, LEAST_ALLOWANCE, STOPPED, STOPPED_TOGETHER, Allowance
+from equimargin.comparison.job import Job
+from equimargin.formulations import REGISTRY
+from equimargin.formulations.problem import AnyProblem
+from equimargin.formulations.refusal import Refusal
+from equimargin.proofs import Agreement, Evidence, FamilyVerdict, Judgement, Verdict, judge
+from equimargin.proofs.referee import Ways, stable
+from equimargin.proofs.referee.evidence import Run
+from equimargin.proofs.referee.examination import bounds_for
+from equimargin.solvers import Status
+
+
+@dataclass
+class FamilyProgress:
+    """Jobs of a family, and the evidence so far by their places, in order of arrival."""
+
+    problem: AnyProblem
+    jobs: list[Job]
+    agree_tol: float
+    possible: Ways
+    evidence: dict[int, Evidence] = field(default_factory=dict)
+    allowed: Allowance | None = None
+    """Limit of every answer once the optimum is proven; None until then."""
+    until: float | None = None
+    """CPU seconds of the comparison at which its part of them is used up.
+
+    None until it has begun with further answers.
+    """
+
+    def __post_init__(self) -> None:
+        """Judge it without any answer."""
+        self.verdict = self._judged()
+
+    def _judged(self) -> FamilyVerdict:
+        """Return the verdict on what there is, in the order of the jobs.
+
+        With the last answer comes what is the same at every optimum.
+        """
+        found = [self.evidence[place] for place in sorted(self.evidence)]
+        problem, bounds = self.problem, bounds_for(self.problem)
+        verdict = judge(problem.family, found, bounds.scale, self.agree_tol, problem.convex, self.possible, bounds.constant)
+        same = stable(problem, found) if len(found) == len(self.jobs) and not bounds.doubt else None
+        return replace(verdict, note=problem.note, doubt=bounds.doubt, has_features=problem.has_features, stable=same)
+
+    def enter(self, place: int, found: Evidence, patient: bool) -> None:
+        """Judge it with one answer more.
+
+        The first that proves the optimum sets the limit of answers from then on.
+
+        Parameters
+        ----------
+        place : int
+            Place of the job.
+        found : Evidence
+            Evidence of the answer.
+        patient : bool
+            Whether no limit is set.
+        """
+        self.evidence[place] = found
+        self.verdict = self._judged()
+        if patient:
+            return
+        if found.run.reason == STOPPED_TOGETHER:
+            self.until = 0.0  # what it had left is used up
+        if self.allowed is None and self.verdict.interval.relative_width <= max(self.jobs[place].tol, self.agree_tol):
+            self.allowed = _allowance(self.agreeing)
+
+    @property
+    def agreeing(self) -> list[Judgement]:
+        """The judgements of all answers that agree, controls left out."""
+        return [j for j in self.verdict.judgements if j.agreement is Agreement.AGREES and not j.evidence.run.control]
+
+    @property
+    def agrees(self) -> bool:
+        """True if the verdict is that all agree; further answers can only contradict it."""
+        return self.verdict.verdict is Verdict.AGREE
+
+    @property
+    def waiting(self) -> int:
+        """Number of missing answers that share the CPU time."""
+        return sum(place not in self.evidence and not job.control for place, job in enumerate(self.jobs))
+
+    def limit_of(self, job: Job) -> Allowance | None:
+        """Return the limits of a job that no verdict needs.
+
+        None for the usual limits: of controls, and of an answer without which there is no verdict.
+
+        Parameters
+        ----------
+        job : Job
+            Job of the family.
+        """
+        return None if job.control or self._is_witness(job) else self.allowed
+
+    def _is_witness(self, job: Job) -> bool:
+        """Return True if the verdict needs an answer of the job's kind.
+
+        It does not wait once one of that kind has had the whole time limit without agreeing.
+        """
+        if self.agrees:
+            return False
+        runs = [judgement.evidence.run for judgement in self.agreeing]
+        solver = job.formulation is None
+        missing = all((run.formulation is None) != solver for run in runs)
+        alone = len({run.witness for run in runs}) < 2
+        return (missing or alone) and not any(
+            run.status is Status.TIME_LIMIT and not run.reason.startswith(STOPPED) and (run.formulation is None) == solver
+            for run in (found.run for found in self.evidence.values())
+        )
+
+    def obstacle(self, job: Job) -> Refusal | str | None:
+        """Return why a job is not to be run, whatever time there is, or None.
+
+        It cannot be, or its backend was stopped on a formulation of the same unknowns; or on any,
+        if another backend has answered the job's.
+
+        Parameters
+        ----------
+        job : Job
+            Job of the family.
+        """
+        refusal = job.known_refusal
+        if refusal is not None or job.formulation is None or job.control or self.allowed is None:
+            return refusal
+        on = [run.formulation for run in self._runs_of(job.solver) if run.formulation and run.reason == self.allowed.reason]
+        unknowns = REGISTRY[job.formulation].unknowns
+        alike = [formulation for formulation in on if REGISTRY[formulation].unknowns == unknowns]
+        answered = job.formulation in {judgement.evidence.run.formulation for judgement in self.agreeing}
+        stopped = alike or (on if answered else [])
+        return f"{job.solver} was stopped on {stopped[0]}; --patient runs it" if stopped else None
+
+    def _runs_of(self, solver: str) -> list[Run]:
+        """Return the runs of a backend or solver so far, as they came."""
+        return [found.run for found in self.evidence.values() if found.run.solver == solver]
+
+    def turn(self, place: int) -> int:
+        """Return when it is a job's turn among those of its family.
+
+        0 the first solver, 1 the first declaration; 2 the others by that backend, 3 other solvers,
+        4 the other backends; 5 reference solvers, 6 controls.
+
+        Parameters
+        ----------
+        place : int
+            Place of the job.
+        """
+        job, first = self.jobs[place], self._firsts.get(False)
+        if place in self._firsts.values():
+            return int(job.formulation is not None)
+        if job.control or job.is_reference:
+            return 6 if job.control else 5
+        if job.formulation is None:
+            return 3
+        return 2 if first is not None and job.solver == self.jobs[first].solver else 4
+
+    @cached_property
+    def _firsts(self) -> dict[bool, int]:
+        """Places of the first solver (True) and of the first declaration (False) that can be run.
+
+        That is a declaration by another library than the solver's, where there is one: two runs of
+        one library are one witness.
+        """
+        willing = [at for at, job in enumerate(self.jobs) if not job.control and job.known_refusal is None]
+        willing.sort(key=lambda at: (self.jobs[at].is_reference, self.jobs[at].preference, at))
+        solver = next((at for at in willing if self.jobs[at].formulation is None), None)
+        declared = [at for at in willing if self.jobs[at].formulation is not None]
+        declared.sort(key=lambda at: solver is not None and self.jobs[at].library == self.jobs[solver].library)
+        return {self.jobs[at].formulation is None: at for at in [*declared[:1], solver] if at is not None}
+
+
+def _allowance(agreeing: list[Judgement]) -> Allowance | None:
+    """Return the limits of answers after the proof of the optimum by others."""
+    runs = [judgement.evidence.run for judgement in agreeing]
+    slowest = max(runs, key=lambda run: run.solve_seconds or 0.0, default=None)
+    if slowest is None:
+        return None
+    taken = max(slowest.solve_seconds or 0.0, 1e-3)
+    seconds = max(LEAST_ALLOWANCE, ALLOWED_RATIO * taken)
+    who = slowest.solver if slowest.formulation is None else slowest.name
+    much = f"{seconds:.3g} s of CPU time are allowed, {seconds / taken:,.0f} x the {taken:.3g} s of {who}"
+    return Allowance(seconds, f"stopped: {much} (--patient waits)")

@@ -1,0 +1,205 @@
+"""One answer of a comparison: declared or passed to a solver, solved, and examined."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Container
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from equimargin.comparison.allowance import NOT_COMPILED, Allowance
+from equimargin.comparison.user_solver import UserSolver
+from equimargin.formulations import REGISTRY, declare
+from equimargin.formulations.numeric.jit import NotCompiled, compiling_within, seconds_of_compiling
+from equimargin.formulations.problem import AnyProblem
+from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.user_functions import kept_from_quitting
+from equimargin.proofs import Evidence, examine, examine_solution
+from equimargin.proofs.referee import failed, skipped
+from equimargin.solvers import BACKENDS, SOLVERS, Limits, Status, solve_declaration
+from equimargin.solvers.interrupt import interruptible
+from equimargin.solvers.registry import RegisteredSolver
+from equimargin.solvers.threads import one_thread
+
+LIBRARIES_OF_LINEAR_PROGRAMS = ("highspy", "scipy.linalg")
+"""Libraries that solvers of linear programs import at their first run, before solving."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One answer that is wanted: a declaration solved by a backend, or a specialised solver (formulation None).
+
+    Attributes
+    ----------
+    module : str
+        The module whose import registers the formulation or the solver, for a process that does not
+        know it yet.
+    control : bool
+        Whether the formulation is wrong on purpose.
+    given : UserSolver or None
+        The specialised solver itself, where it was handed to `compare` and is not looked up by its
+        name.
+    """
+
+    problem: AnyProblem
+    formulation: str | None
+    solver: str
+    tol: float
+    module: str = "equimargin.solvers"
+    control: bool = False
+    given: UserSolver | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the answer in sentences."""
+        return f"{self.formulation or 'solver'} by {self.solver}"
+
+    @property
+    def is_reference(self) -> bool:
+        """True if it is a specialised solver that serves as a reference."""
+        return self.formulation is None and self.specialised.reference
+
+    @property
+    def specialised(self) -> RegisteredSolver[Any] | UserSolver:
+        """The specialised solver."""
+        return SOLVERS[self.solver] if self.given is None else self.given
+
+    @property
+    def library(self) -> str:
+        """Library whose code solves it, by a backend's name where it is one.
+
+        Empty where that is the code of a specialised solver itself.
+        """
+        return self.solver if self.formulation is not None else self.specialised.library
+
+    @cached_property
+    def known_refusal(self) -> Refusal | None:
+        """Reason why it cannot be run, as far as that is known, or None.
+
+        One whose functions fail says so when it is run.
+        """
+        try:
+            return self.refusal
+        except Exception:  # a user's function may fail in any way
+            return None
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """Reason why it cannot be run, or None."""
+        way = self.specialised if self.formulation is None else REGISTRY[self.formulation]
+        with kept_from_quitting():
+            return way.refusal(self.problem)
+
+    @property
+    def seconds_to_compile(self) -> float:
+        """About how many seconds it waits until a kernel of the project's own is compiled."""
+        return 0.0 if self.formulation is not None or self.given is not None else SOLVERS[self.solver].seconds_to_compile
+
+    @property
+    def preference(self) -> tuple[bool, int]:
+        """What its place among its like is by: the solver that "auto" asks before others, and the backend that is good at its program."""
+        if self.formulation is not None:
+            suited = BACKENDS[self.solver].suited == "linear" and self.problem.kind == "linear"
+            return not suited, list(BACKENDS).index(self.solver)
+        return not (self.given is None and SOLVERS[self.solver].goes_first(self.problem)), 0
+
+    def run(self, allowed: Allowance) -> Evidence:
+        """Solve and examine.
+
+        A job that cannot be run is skipped with its reason, and an exception makes a failed answer.
+
+        Linear algebra has one thread, as backends have: several spend more time waiting for each
+        other on problems of this size, above all where other programs want the cores, and times of
+        answers could not be compared.
+        """
+        try:
+            with kept_from_quitting(), one_thread():
+                return self._examined(allowed)
+        except NotCompiled:
+            return self.skipped(Status.TIME_LIMIT, NOT_COMPILED)
+        except Exception as failure:
+            return failed(self.problem.family, self.formulation, self.solver, self.control, failure)
+
+    def skipped(self, status: Status, reason: str) -> Evidence:
+        """Return the evidence of a job that is not run.
+
+        Parameters
+        ----------
+        status : Status
+            Status in the record.
+        reason : str
+            Reason why it is not run.
+        """
+        return skipped(self.problem.family, self.formulation, self.solver, self.control, status, reason)
+
+    def refused(self, refusal: Refusal) -> Evidence:
+        """Return the evidence of a job that cannot be run.
+
+        Parameters
+        ----------
+        refusal : Refusal
+            Reason why it cannot be run.
+        """
+        return self.skipped(Status.TOO_LARGE if refusal.too_large else Status.UNSUPPORTED, str(refusal))
+
+    def _examined(self, allowed: Allowance) -> Evidence:
+        self._enter()
+        entry = None if self.formulation is None else REGISTRY[self.formulation]
+        refusal = self.refusal
+        if refusal is not None:
+            return self.refused(refusal)
+        if entry is None:
+            return self._solved(allowed)
+        started = time.perf_counter()
+        try:
+            declared = interruptible(lambda: declare(entry.id, self.problem), seconds=allowed.left)
+        except TimeoutError:
+            return self.skipped(Status.TIME_LIMIT, allowed.late)
+        except ValueError as failure:
+            return self.skipped(Status.NUMERICAL_FAILURE, str(failure))
+        declaring = time.perf_counter() - started
+        answer = solve_declaration(declared, self.solver, self.tol, allowed.seconds, total_time=allowed.left - declaring)
+        if answer.status is Status.TIME_LIMIT and not answer.solve_seconds:
+            return self.skipped(Status.TIME_LIMIT, allowed.late)
+        allowed = allowed.within(allowed.left - declaring - answer.compile_seconds, allowed.late)
+        if allowed.reason and answer.status is Status.TIME_LIMIT:
+            answer = replace(answer, reason=allowed.reason)
+        return examine(self.problem, replace(answer, compile_seconds=answer.compile_seconds + declaring), self.control)
+
+    def _solved(self, allowed: Allowance) -> Evidence:
+        """Return the evidence of a specialised solver, seconds of compiling apart from solving."""
+        if self.problem.kind == "linear":
+            for library in LIBRARIES_OF_LINEAR_PROGRAMS:
+                import_module(library)
+        before = seconds_of_compiling()
+        with compiling_within(allowed.compiling):
+            solution = self.specialised.run(self.problem, Limits(self.tol, time_limit=allowed.seconds), None)
+            compiling = seconds_of_compiling() - before
+            found = examine_solution(self.problem, solution)
+        reason = allowed.reason if allowed.reason and solution.status is Status.TIME_LIMIT else found.run.reason
+        inner = "" if solution.solver == self.solver else solution.solver
+        within = f" (computed by {inner})" if inner else ""
+        library = self.library or (SOLVERS[inner].library if inner in SOLVERS else "") or inner
+        named = replace(found.run, solver=self.solver, library=library)
+        return replace(found, run=replace(named, reason=f"{reason}{within}", compile_seconds=compiling))
+
+    def _enter(self) -> None:
+        """Register the formulation or the solver by importing its module: another process knows only those of the project.
+
+        Raises
+        ------
+        LookupError : importing the module does not register it.
+        """
+        if self.given is not None:
+            return
+        name = self.formulation or self.solver
+        known: Container[str] = REGISTRY if self.formulation else SOLVERS
+        if name not in known:
+            with suppress(ImportError):
+                import_module(self.module)
+        if name not in known:
+            where = f"{name} is not entered by importing {self.module} in another process"
+            raise LookupError(f"{where}: put it into a module that can be imported there, or run one job at a time")
