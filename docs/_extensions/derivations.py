@@ -16,14 +16,14 @@ from reference import ARROWS, formulation_link, members, plain, shown_families, 
 
 from equimargin.formulations import REGISTRY, families, links
 from equimargin.proofs import theorems
-from equimargin.proofs.claims import Claim, Kind, claims
+from ledger import Claim, Kind, claims
 
 TEXTS = files("equimargin.atlas") / "derivations"
 """The arguments, which the atlas shows too."""
 NUMBERS = re.compile(r"\(([A-Z]?\.?\d+(?:\.\d+)?)\)(?:-\((\d+)\))?")
 """Numbers of equations in a source: one, or the first and the last of several."""
 EVIDENCE = {
-    Kind.STATEMENT: "tried in rational numbers: `equimargin show {id}`",
+    Kind.STATEMENT: "tried in rational numbers: `python -m ledger show {id}` in `examples`",
     Kind.THEOREM: "machine-checked: `{name}`",
     Kind.FORM: "declared: `{name}`",
     Kind.CONTROL: "declared as a control: `{name}`",
@@ -137,5 +137,5 @@ def _tests(family: str) -> Iterator[str]:
     yield "* `tests/door/test_derivations.py`: the names, equations and files on this page, its examples, and what it calls unique."
     yield "* `tests/door/test_rules_of_uniqueness.py`: the rules for biases and thresholds, on drawn instances."
     yield "* `tests/formulations/test_links.py`: the links, by their maps and their counterexamples. `make proofs`: the theorems."
-    yield "* `make nightly` and `make nightly-families`: the formulations on drawn instances. `equimargin check-claims`: the ledger."
+    yield "* `make nightly` and `make nightly-families`: the formulations on drawn instances. `make check-claims`: the ledger."
     yield f"* `equimargin same {family}`: which form is the dual of which, found and replayed by machine."

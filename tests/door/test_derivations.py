@@ -22,8 +22,8 @@ from equimargin.formulations import REGISTRY, MarginProblem, families, links
 from equimargin.formulations.family import program_families
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.proofs import OptimalRanges, optimal_ranges
-from equimargin.proofs.claims import claims
 from equimargin.sameness.instances import drawn, problems
+from ledger import claims
 from oracles.own_entries import own_families
 from places import HANG, ROOT
 
@@ -152,7 +152,7 @@ def test_a_page_names_what_there_is(file: Path) -> None:
 @pytest.fixture(scope="module")
 def built() -> dict[str, str]:
     """The documentation's pages, made in a process of its own, as Sphinx would have them."""
-    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'docs' / '_extensions'}"}
+    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'examples'}:{ROOT / 'docs' / '_extensions'}"}
     code = "import json, derivations; print(json.dumps(derivations.pages()))"
     said = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=HANG).stdout
     return dict(json.loads(said))

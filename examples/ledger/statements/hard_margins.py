@@ -8,10 +8,10 @@ from itertools import combinations, product
 from random import Random
 
 from equimargin.formulations import classification
-from equimargin.proofs.claims.instances import Classes, Vector, combined, dot, of_labels, points, separable
-from equimargin.proofs.claims.statement import as_printed, statement
 from equimargin.solvers.exact.optimum import exact_optimum
 from equimargin.solvers.solution import Status
+from ledger.instances import Classes, Vector, combined, dot, of_labels, points, separable
+from ledger.statement import as_printed, statement
 
 
 def lagrangian(at: Classes, w: Vector, b: Fraction, alpha: Vector) -> Fraction:

@@ -7,10 +7,10 @@ from fractions import Fraction
 from random import Random
 
 from equimargin.formulations import regression
-from equimargin.proofs.claims.instances import Tube, Vector, best_in_box, combined, dot, points, solved, tube
-from equimargin.proofs.claims.statement import as_printed, statement
 from equimargin.solvers.exact.optimum import exact_optimum
 from equimargin.solvers.solution import Status
+from ledger.instances import Tube, Vector, best_in_box, combined, dot, points, solved, tube
+from ledger.statement import as_printed, statement
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from fractions import Fraction
 from random import Random
 
 from equimargin.formulations import classification
-from equimargin.proofs.claims.instances import COSTS, Classes, best_in_box, combined, dot, of_labels, points, separable, soft, solved
-from equimargin.proofs.claims.statement import as_printed, statement
-from equimargin.proofs.claims.statements.hard_margins import signed
+from ledger.instances import COSTS, Classes, best_in_box, combined, dot, of_labels, points, separable, soft, solved
+from ledger.statement import as_printed, statement
+from ledger.statements.hard_margins import signed
 
 
 def cost(at: Classes) -> Fraction:

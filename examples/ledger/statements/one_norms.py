@@ -10,9 +10,9 @@ from random import Random
 
 from equimargin.formulations import one_norm_ranking, polynomial, ranking_from_pairs, ranking_vector_machine
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.proofs.claims.instances import COSTS, Ranked, Vector, combined, dot, minus, points, ranked, solved
-from equimargin.proofs.claims.statement import as_printed, statement
-from equimargin.proofs.claims.statements.rankings import k
+from ledger.instances import COSTS, Ranked, Vector, combined, dot, minus, points, ranked, solved
+from ledger.statement import as_printed, statement
+from ledger.statements.rankings import k
 
 Pairs = list[tuple[int, int]]
 

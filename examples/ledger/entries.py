@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files as resources
+from pathlib import Path
+
+from equimargin.formulations.numeric.arguments import did_you_mean
 
 FILES = ("tutorial", "path", "kernel", "encyclopedia", "ordinal")
 """The files of claims, one a document, in the order of the documents' letters T, P, K, W, O."""
@@ -78,7 +80,7 @@ def claims() -> tuple[Claim, ...]:
     """
     found: dict[str, Claim] = {}
     for name in FILES:
-        text = (resources("equimargin.proofs.claims") / "documents" / f"{name}.toml").read_text(encoding="utf-8")
+        text = (Path(__file__).parent / "documents" / f"{name}.toml").read_text(encoding="utf-8")
         for row in tomllib.loads(text)["claim"]:
             kind, _, pointer = row["evidence"].partition(" ")
             claim = Claim(row["id"], row["place"], row["says"], Verdict(row["verdict"]), Kind(kind), pointer, row.get("note", ""))
@@ -106,17 +108,17 @@ def chosen(document: str | None = None, verdict: Verdict | None = None) -> Seque
 
 
 def claim(id: str) -> Claim:
-    """One claim.
+    """Return one claim.
 
     Parameters
     ----------
-    id : such as T.26.
+    id : such as T.26, in any case.
 
     Raises
     ------
-    LookupError : there is none with this id.
+    ValueError : there is none with this id.
     """
-    for known in claims():
-        if known.id == id:
-            return known
-    raise LookupError(f"no claim is called {id!r}")
+    known = {claim.id.lower(): claim for claim in claims()}
+    if id.lower() not in known:
+        raise ValueError(f"no claim is called {id!r}{did_you_mean(id, [claim.id for claim in claims()])}")
+    return known[id.lower()]

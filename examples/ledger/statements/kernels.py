@@ -11,11 +11,11 @@ from random import Random
 import numpy as np
 
 from equimargin.formulations import classification, polynomial
-from equimargin.proofs.claims.instances import COSTS, Classes, Vector, best_in_box, classes, combined, dot, points, solved
-from equimargin.proofs.claims.statement import as_printed, statement
-from equimargin.proofs.claims.statements.hard_margins import signed
 from equimargin.solvers.exact.optimum import exact_optimum
 from equimargin.solvers.solution import Status
+from ledger.instances import COSTS, Classes, Vector, best_in_box, classes, combined, dot, points, solved
+from ledger.statement import as_printed, statement
+from ledger.statements.hard_margins import signed
 
 XOR: tuple[Vector, ...] = tuple((Fraction(a), Fraction(b)) for a, b in product((-1, 1), repeat=2))
 DESIRED = (-1, 1, 1, -1)

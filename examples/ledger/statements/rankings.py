@@ -11,7 +11,7 @@ from math import comb
 from random import Random
 
 from equimargin.formulations import classification, polynomial, ranking, ranking_from_pairs
-from equimargin.proofs.claims.instances import (
+from ledger.instances import (
     COSTS,
     Ranked,
     Vector,
@@ -25,7 +25,7 @@ from equimargin.proofs.claims.instances import (
     ranked,
     solved,
 )
-from equimargin.proofs.claims.statement import as_printed, statement
+from ledger.statement import as_printed, statement
 
 
 def cost(at: Ranked) -> Fraction:

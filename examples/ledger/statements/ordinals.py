@@ -9,8 +9,8 @@ from itertools import combinations, permutations, product
 from random import Random
 
 from equimargin.formulations import polynomial, ranking_from_pairs
-from equimargin.proofs.claims.instances import COSTS, Ranked, Vector, dot, of_pairs, solved
-from equimargin.proofs.claims.statement import statement
+from ledger.instances import COSTS, Ranked, Vector, dot, of_pairs, solved
+from ledger.statement import statement
 
 
 @dataclass(frozen=True)

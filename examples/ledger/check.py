@@ -1,17 +1,33 @@
-"""Whether the claims of the ledger are as recorded, as far as the package alone can tell: statements are tried and theorems looked up."""
+"""The claims of the ledger, tried again: statements on drawn instances, theorems by their names, formulations against their families."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from equimargin.proofs.claims import statements as _entered  # noqa: F401  entering them is what the import is for
-from equimargin.proofs.claims.ledger import Claim, Kind, Verdict
-from equimargin.proofs.claims.statement import DRAWS, STATEMENTS, Statement
 from equimargin.proofs.theorems import statement as text_of_theorem
+from equimargin.testing import check_formulation
+from ledger.entries import Claim, Kind, Verdict
+from ledger.statement import DRAWS
+from ledger.statements import STATEMENTS
+
+
+def failures(claims: Sequence[Claim], draws: int = DRAWS, seed: int = 0) -> Iterator[str]:
+    """Yield a sentence for each claim or formulation that is not as recorded; what shows a claim by a test or an experiment is not run.
+
+    Parameters
+    ----------
+    claims : of the ledger.  draws : instances on which a statement is tried.  seed : of the first.
+    """
+    yield from filter(None, (failure(claim, draws, seed) for claim in claims))
+    for id in sorted({claim.name for claim in claims if claim.kind in (Kind.FORM, Kind.CONTROL)}):
+        try:
+            check_formulation(id)
+        except AssertionError as wrong:
+            yield f"{id}: {wrong}"
 
 
 def failure(claim: Claim, draws: int = DRAWS, seed: int = 0) -> str:
-    """A sentence that says what is not as recorded of a claim; empty where all is, and where what shows it has to be run instead.
+    """Return a sentence that says what is not as recorded of a claim; empty where all is, and where what shows it has to be run instead.
 
     Parameters
     ----------
@@ -22,22 +38,11 @@ def failure(claim: Claim, draws: int = DRAWS, seed: int = 0) -> str:
     if claim.kind is Kind.STATEMENT:
         return _of_statement(claim, draws, seed)
     if claim.kind is Kind.THEOREM:
-        return _of_theorem(claim)
+        try:
+            text_of_theorem(claim.name)
+        except LookupError as missing:
+            return f"{claim.id}: {missing}"
     return ""
-
-
-def statement_of(claim: Claim) -> Statement[Any]:
-    """The statement that shows a claim.
-
-    Parameters
-    ----------
-    claim : whose kind is STATEMENT.
-
-    Raises
-    ------
-    KeyError : no statement has the name that the claim points at.
-    """
-    return STATEMENTS[claim.name]
 
 
 def _of_statement(claim: Claim, draws: int, seed: int) -> str:
@@ -53,11 +58,3 @@ def _of_statement(claim: Claim, draws: int, seed: int) -> str:
         return known.failure(draws, seed)
     except ArithmeticError as reason:  # the exact optimum of an instance was not found
         return f"{claim.id}: it could not be tried, {reason}"
-
-
-def _of_theorem(claim: Claim) -> str:
-    try:
-        text_of_theorem(claim.name)
-    except LookupError as missing:
-        return f"{claim.id}: {missing}"
-    return ""
