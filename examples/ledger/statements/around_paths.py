@@ -7,7 +7,8 @@ from fractions import Fraction
 from itertools import combinations, pairwise, permutations, product
 from random import Random
 
-from ledger.instances import Vector, points
+from equimargin.formulations.programs.rational import Vector
+from ledger.instances import points
 from ledger.statement import statement
 from ledger.statements.paths import Levels, levels
 from ledger.statements.rankings import incidence, multiplied, rank, transposed
