@@ -1,4 +1,4 @@
-"""The ledger of what the documents claim: every claim with its verdict, and what shows it."""
+"""Ledger of the documents' claims: each with its verdict and its evidence."""
 
 from ledger.entries import Claim, Kind, Verdict, chosen, claim, claims
 

@@ -1,4 +1,4 @@
-"""The commands of the ledger, which are run in the folder `examples` of a clone: `python -m ledger list`, `show` and `check`."""
+"""Commands `list`, `show` and `check`: `python -m ledger COMMAND`, in the folder `examples`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SHOWN_BY = {
     Kind.TEST: "is a test of the repository",
     Kind.EXPERIMENT: "is an experiment of the repository: make experiments",
 }
-"""What shows a claim, by its kind."""
+"""Evidence for a claim, in words, by its kind."""
 app = typer.Typer(
     name="ledger",
-    help="What the documents claim, with a verdict on each claim and what shows it.",
+    help="Claims of the documents, each with its verdict and its evidence.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -46,7 +46,7 @@ def list_(
 
 @app.command()
 def show(id: Annotated[str, typer.Argument(metavar="ID", help="Of a claim, such as T.26.")]) -> None:
-    """Show where a claim is printed, what it says, its verdict, and what shows it."""
+    """Show a claim with its place, its verdict and its evidence."""
     with sentences():
         row = claim(id)
         typer.echo(f"{row.id}   (a claim of document {row.document}, {row.place})\n\n{row.says}\n\nVerdict  {row.verdict}")
@@ -68,9 +68,9 @@ def check(
     draws: Annotated[int, typer.Option(min=1, help="Instances on which every statement is tried.")] = DRAWS,
     seed: Annotated[int, typer.Option(min=0, help="Of the first instance.")] = 0,
 ) -> None:
-    """Try every claim again: statements in rational numbers, theorems, and formulations against their families.
+    """Check every claim by its statement, theorem or formulation.
 
-    What rests on a test or an experiment is counted and not run: `make check-claims` and `make experiments` run that, too.
+    Tests and experiments are counted and not run: `make check-claims` and `make experiments` run those.
 
     Exit status: 0 all claims are as recorded; 1 one is not.
     """

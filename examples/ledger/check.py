@@ -1,4 +1,4 @@
-"""The claims of the ledger, tried again: statements on drawn instances, theorems by their names, formulations against their families."""
+"""Checks of the claims by statements, theorems and formulations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,18 @@ from ledger.statements import STATEMENTS
 
 
 def failures(claims: Sequence[Claim], draws: int = DRAWS, seed: int = 0) -> Iterator[str]:
-    """Yield a sentence for each claim or formulation that is not as recorded; what shows a claim by a test or an experiment is not run.
+    """Yield a sentence for each claim or formulation that is not as recorded.
+
+    Tests and experiments are not run.
 
     Parameters
     ----------
-    claims : of the ledger.  draws : instances on which a statement is tried.  seed : of the first.
+    claims : sequence of Claim
+        Claims to check.
+    draws : int, default 25
+        Number of instances of each statement.
+    seed : int, default 0
+        Seed of the first instance.
     """
     yield from filter(None, (failure(claim, draws, seed) for claim in claims))
     for id in sorted({claim.name for claim in claims if claim.kind in (Kind.FORM, Kind.CONTROL)}):
@@ -27,11 +34,16 @@ def failures(claims: Sequence[Claim], draws: int = DRAWS, seed: int = 0) -> Iter
 
 
 def failure(claim: Claim, draws: int = DRAWS, seed: int = 0) -> str:
-    """Return a sentence that says what is not as recorded of a claim; empty where all is, and where what shows it has to be run instead.
+    """Return a sentence on a claim that is not as recorded, else an empty one.
 
     Parameters
     ----------
-    claim : of the ledger.  draws : instances on which a statement is tried.  seed : of the first.
+    claim : Claim
+        Claim to check.
+    draws : int, default 25
+        Number of instances of a statement.
+    seed : int, default 0
+        Seed of the first instance.
     """
     if claim.verdict is not Verdict.HOLDS and not claim.note:
         return f"{claim.id}: it is recorded as {claim.verdict}, and no note says what is right, or why nothing decides it"

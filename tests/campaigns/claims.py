@@ -1,6 +1,6 @@
-"""The tests that the ledger of claims points at, run by name.
+"""Tests of the ledger's claims, run by name.
 
-    python -m campaigns.claims
+    PYTHONPATH=tests:examples python -m campaigns.claims
 
 Exit status: pytest's.
 """

@@ -1,4 +1,4 @@
-"""Measures that only the documents have: W's bound of average precision and what it proves, O's risk: against all orders and pairs."""
+"""Document W's bound of average precision against all orders, O's risk against all pairs."""
 
 from __future__ import annotations
 

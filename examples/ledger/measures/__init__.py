@@ -1,1 +1,1 @@
-"""Measures of a ranking that only the documents have: W's bound of average precision, and what is proven by it; O's risk."""
+"""Measures of a ranking in documents W and O: bounds of average precision, and a risk."""

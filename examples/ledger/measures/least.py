@@ -1,4 +1,4 @@
-"""The least average precision that a number of inversions leaves: exactly, and by the bound that document W prints."""
+"""Least average precision for a number of inversions, and document W's bound of it."""
 
 from __future__ import annotations
 
