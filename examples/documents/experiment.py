@@ -11,7 +11,7 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # the ledger lies beside the folder of the experiments
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for the ledger
 
 from ledger import claim
 

@@ -20,7 +20,7 @@ SHOWN_BY = {
     Kind.TEST: "is a test of the repository",
     Kind.EXPERIMENT: "is an experiment of the repository: make experiments",
 }
-"""Evidence for a claim, in words, by its kind."""
+"""Description of the evidence for a claim, by its kind."""
 app = typer.Typer(
     name="ledger",
     help="Claims of the documents, each with its verdict and its evidence.",
