@@ -25,6 +25,7 @@ app = typer.Typer(
     name="ledger",
     help="Claims of the documents, each with its verdict and its evidence.",
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
