@@ -24,7 +24,7 @@ from places import ALL_TESTS, ROOT
 
 LONGEST = 3600
 """Time limit of the tests of one fault, in seconds of the clock."""
-COPIED = ("formulations", "solvers", "proofs", "src", "tests", "examples", "pyproject.toml")
+COPIED = ("formulations", "solvers", "proofs", "src", "tests", "examples", "pyproject.toml", "README.md")
 
 
 @dataclass(frozen=True)
