@@ -56,8 +56,8 @@ lint: $(READY)  ## style, types, direction of the imports
 	$(BIN)/lint-imports
 
 check-claims: $(READY)  ## every claim of the documents tried again: statements, theorems, formulations, and the tests that the ledger names
-	$(BIN)/equimargin check-claims
-	PYTHONPATH=tests $(BIN)/python -m campaigns.claims
+	PYTHONPATH=examples $(BIN)/python -m ledger check
+	PYTHONPATH=tests:examples $(BIN)/python -m campaigns.claims
 
 mutants: $(READY)  ## the referee and the checker against formulations, solvers and programs that are wrong on purpose
 	$(BIN)/python -m pytest -m mutants -s tests/proofs/test_mutants.py tests/proofs/test_mutants_of_families.py
@@ -89,7 +89,7 @@ nightly-families: $(READY)  ## exact optima of new instances of the families of 
 	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_families --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-degenerate: $(READY)  ## degenerate machines of W, couplings, sigmoids and least numbers, against other ways to them: make nightly-degenerate SEED=1 EXAMPLES=200
-	PYTHONPATH=tests $(BIN)/python -m campaigns.exact.nightly_degenerate --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	PYTHONPATH=tests:examples $(BIN)/python -m campaigns.exact.nightly_degenerate --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-stability: $(READY)  ## derivatives of exact optima, kinks among them, against differences of exact optima: make nightly-stability SEED=1 EXAMPLES=1000
 	PYTHONPATH=tests $(BIN)/python -m campaigns.exact.nightly_stability --seed $(SEED) --examples $(EXAMPLES) $(ARGS)

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-sys.path[:0] = [str(DOCS / "_extensions"), str(DOCS.parent / "src")]
+sys.path[:0] = [str(DOCS / "_extensions"), str(DOCS.parent / "src"), str(DOCS.parent / "examples")]
 
 import equimargin  # noqa: E402
 

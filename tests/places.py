@@ -1,7 +1,6 @@
 """Where the tests find the tree, its examples, and the data that a checkout may have beside it."""
 
 import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -26,17 +25,6 @@ def example(name: str) -> ModuleType:
     """A module of examples/ by its name, run anew."""
     (file,) = (ROOT / "examples").rglob(f"{name}.py")
     return module_of(file)
-
-
-def experiment(name: str) -> ModuleType:
-    """An experiment of a document by its name.
-
-    What the experiments share lies beside it, where a command would find it.
-    """
-    folder = str(ROOT / "examples" / "documents")
-    if folder not in sys.path:
-        sys.path.append(folder)
-    return example(name)
 
 
 def module_of(file: Path) -> ModuleType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,9 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from equimargin.proofs.claims import claim
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for the ledger
+
+from ledger import claim
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 """The folder of public data sets that do not ship with the project, beside the checkout."""

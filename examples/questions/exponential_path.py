@@ -11,8 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from equimargin.formulations import classification, ranking
-from equimargin.proofs.claims.long_paths import classification_with_a_long_path, ranking_with_a_long_path
 from equimargin.solvers import exact_path
+from equimargin.testing import classification_with_a_long_path, ranking_with_a_long_path
 
 sizes = [2, 3, 4, 5, 6, 7]
 of_pairs = [len(exact_path(ranking_with_a_long_path(p)).breakpoints) for p in sizes]

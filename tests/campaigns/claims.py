@@ -1,6 +1,6 @@
-"""The tests that the ledger of claims points at, run by name.
+"""Tests of the ledger's claims, run by name.
 
-    python -m campaigns.claims
+    PYTHONPATH=tests:examples python -m campaigns.claims
 
 Exit status: pytest's.
 """
@@ -9,22 +9,24 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import defaultdict
 
 import pytest
 
-from equimargin.proofs.claims import Kind, claims
+from ledger import Kind, claims
 from places import ALL_TESTS, ROOT
 
 
-def named() -> list[str]:
-    """The tests that show a claim, as pytest calls them."""
-    wanted = {claim.name for claim in claims() if claim.kind is Kind.TEST}
-    found = []
+def named_tests() -> dict[str, list[str]]:
+    """Return all tests, as pytest calls them, by the names of their functions."""
+    found: dict[str, list[str]] = defaultdict(list)
     for file in sorted((ROOT / "tests").rglob("test_*.py")):
-        names = re.findall(r"^def (test_\w+)\(", file.read_text(encoding="utf-8"), re.MULTILINE)
-        found += [f"{file}::{name}" for name in names if name in wanted]
+        for name in re.findall(r"^def (test_\w+)\(", file.read_text(encoding="utf-8"), re.MULTILINE):
+            found[name].append(f"{file}::{name}")
     return found
 
 
 if __name__ == "__main__":
-    sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-m", ALL_TESTS, *named()]))
+    wanted = {claim.name for claim in claims() if claim.kind is Kind.TEST}
+    shown = [test for name, tests in named_tests().items() if name in wanted for test in tests]
+    sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-m", ALL_TESTS, *shown]))

@@ -24,7 +24,7 @@ from places import ALL_TESTS, ROOT
 
 LONGEST = 3600
 """Time limit of the tests of one fault, in seconds of the clock."""
-COPIED = ("formulations", "solvers", "proofs", "src", "tests", "examples", "pyproject.toml")
+COPIED = ("formulations", "solvers", "proofs", "src", "tests", "examples", "pyproject.toml", "README.md")
 
 
 @dataclass(frozen=True)
@@ -607,7 +607,7 @@ FAULTS = (
         ("exact_path",),
     ),
     Fault("no point is left out", "solvers/exact/path/leave_one_out.py", "self.weights[i] = Fraction(0)", "pass", ("leave_one_out",)),
-    Fault("tents of one side", "proofs/claims/long_paths.py", "(2 * squares[i] -", "(squares[i] -", ("long_paths",)),
+    Fault("tents of one side", "src/equimargin/testing/long_paths.py", "(2 * squares[i] -", "(squares[i] -", ("long_paths",)),
     Fault("sides exchanged", "solvers/exact/path/leave_one_out.py", "entry[self.i, 0] > 0", "entry[self.i, 0] < 0", ("leave_one_out",)),
     Fault("a value of 0 is right", "solvers/exact/path/leave_one_out.py", "value + low <= 0", "value + low < 0", ("leave_one_out",)),
     Fault("roots of f alone", "solvers/exact/path/leave_one_out.py", "f[0] + value, f[1] + slope", "f[0], f[1]", ("leave_one_out",)),
@@ -668,9 +668,11 @@ FAULTS = (
         ("homotopy",),
     ),
     Fault("a callback asked again", "solvers/path/homotopy.py", "replace(limits, callback=None)", "limits", ("homotopy",)),
-    Fault("(17) with the sum", "proofs/path_as_printed.py", "lam * (f - h), 1 - h", "lam * (f + h), 1 - h", ("path_as_printed",)),
-    Fault("(13) forgotten", "proofs/path_as_printed.py", "for bound in (0, 1):", "for bound in (0,):", ("path_as_printed",)),
-    Fault("no set is filled again", "proofs/path_as_printed.py", "where=place == Place.ONE", "where=alpha > 2", ("path_as_printed",)),
+    Fault("(17) with the sum", "examples/ledger/path_as_printed.py", "lam * (f - h), 1 - h", "lam * (f + h), 1 - h", ("path_as_printed",)),
+    Fault("(13) forgotten", "examples/ledger/path_as_printed.py", "for bound in (0, 1):", "for bound in (0,):", ("path_as_printed",)),
+    Fault(
+        "no set is filled again", "examples/ledger/path_as_printed.py", "where=place == Place.ONE", "where=alpha > 2", ("path_as_printed",)
+    ),
     Fault(
         "digests unread",
         "proofs/checker.py",
@@ -975,7 +977,7 @@ FAULTS = (
         ("misranked",),
     ),
     Fault("tied pairs are ordered", "solvers/exact/misranked.py", "if dot(x, w) <= 0)", "if dot(x, w) < 0)", ("misranked",)),
-    Fault("a slack of two", "src/equimargin/metrics/proven.py", "np.floor(slack)", "np.floor(slack / 4)", ("metrics",)),
+    Fault("a slack of two", "examples/ledger/measures/proven.py", "np.floor(slack)", "np.floor(slack / 4)", ("measures",)),
     Fault(
         "a document that falls keeps its place",
         "src/equimargin/selection/rank_metrics.py",
@@ -1034,10 +1036,10 @@ FAULTS = (
     ),
     Fault(
         "inversions of the least average precision without a cap",
-        "src/equimargin/metrics/least.py",
+        "examples/ledger/measures/least.py",
         "i / (i + cap))",
         "i / (i + cap - 1))",
-        ("metrics",),
+        ("measures",),
     ),
     Fault(
         "further rows filled with their own means",
@@ -1721,70 +1723,70 @@ FAULTS = (
     ),
     Fault(
         "a boundary with the other sign of b",
-        "proofs/claims/statements/kernels.py",
+        "examples/ledger/statements/kernels.py",
         "(dot(images.w, phi(x)) - images.b)",
         "(dot(images.w, phi(x)) + images.b)",
         ("claims_ledger",),
     ),
     Fault(
         "a kernel of another degree",
-        "proofs/claims/statements/kernels.py",
+        "examples/ledger/statements/kernels.py",
         "return (1 + dot(a, b)) ** 2\n",
         "return (1 + dot(a, b)) ** 3\n",
         ("claims_ledger",),
     ),
     Fault(
         "a ranking difference that grows with w",
-        "proofs/claims/statements/rankings.py",
+        "examples/ledger/statements/rankings.py",
         "dot(w, at.difference(r)) ** 2 / dot(w, w) or",
         "dot(w, at.difference(r)) ** 2 or",
         ("claims_ledger",),
     ),
     Fault(
         "an order of equal ranks",
-        "proofs/claims/statements/ordinals.py",
+        "examples/ledger/statements/ordinals.py",
         "above = {(i, j) for i, j in product(n, n) if at.h[i] > at.h[j]}",
         "above = {(i, j) for i, j in product(n, n) if at.h[i] >= at.h[j]}",
         ("claims_ledger",),
     ),
     Fault(
         "a loss of names in their order",
-        "proofs/claims/statements/ordinals.py",
+        "examples/ledger/statements/ordinals.py",
         "zero_one = [[int(a != b) for b in range(3)] for a in range(3)]",
         "zero_one = [[abs(a - b) for b in range(3)] for a in range(3)]",
         ("claims_ledger",),
     ),
     Fault(
         "recall in the place of precision",
-        "proofs/claims/statements/measures.py",
+        "examples/ledger/statements/measures.py",
         "return Fraction(len(relevant & retrieved), len(retrieved))",
         "return Fraction(len(relevant & retrieved), len(relevant))",
         ("claims_ledger",),
     ),
     Fault(
         "multipliers of slacks that are the whole cost",
-        "proofs/claims/statements/soft_margins.py",
+        "examples/ledger/statements/soft_margins.py",
         "mu = [cost(at) - a for a in at.alpha]",
         "mu = [cost(at) for a in at.alpha]",
         ("claims_ledger",),
     ),
     Fault(
         "counts of pairs exchanged",
-        "proofs/claims/statements/rankings.py",
+        "examples/ledger/statements/rankings.py",
         "return sums == [b - a for a, b in zip(plus, less, strict=True)]",
         "return sums == [a - b for a, b in zip(plus, less, strict=True)]",
         ("claims_ledger",),
     ),
     Fault(
         "ends of a segment exchanged",
-        "proofs/claims/statements/paths.py",
+        "examples/ledger/statements/paths.py",
         "alpha = [(1 - at.share) * a + at.share * b for a, b in ends]",
         "alpha = [at.share * a + (1 - at.share) * b for a, b in ends]",
         ("claims_ledger",),
     ),
     Fault(
         "ties that are no errors",
-        "proofs/claims/statements/ordinals.py",
+        "examples/ledger/statements/ordinals.py",
         "errors = sum(sign * (at.h[i] - at.h[j]) <= 0 for i, j, sign in sample)",
         "errors = sum(sign * (at.h[i] - at.h[j]) < 0 for i, j, sign in sample)",
         ("claims_ledger",),

@@ -23,7 +23,7 @@ from equimargin.formulations import REGISTRY, MarginProblem, families, links
 from equimargin.formulations.family import program_families
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.proofs import OptimalRanges, optimal_ranges
-from equimargin.proofs.claims import claims
+from ledger import claims
 from oracles.own_entries import own_families
 from places import HANG, ROOT
 
@@ -152,8 +152,8 @@ def test_a_page_names_what_there_is(file: Path) -> None:
 @pytest.fixture(scope="module")
 def built() -> dict[str, str]:
     """The pages, made in a process of its own, without what other tests enter."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    code = "import json; from equimargin.atlas.pages import pages; print(json.dumps(pages()))"
+    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'examples'}:{ROOT / 'docs' / '_extensions'}"}
+    code = "import json; from equimargin.atlas.pages import pages; from ledger_rows import rows_of; print(json.dumps(pages(rows_of)))"
     said = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=HANG).stdout
     return dict(json.loads(said))
 

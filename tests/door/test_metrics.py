@@ -10,51 +10,24 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.stats import kendalltau
 from sklearn.metrics import average_precision_score, ndcg_score, roc_auc_score
 
-from equimargin.formulations import classification, linear, ranking, rbf
 from equimargin.metrics import (
     PerQuery,
     average_precision,
-    average_precision_bound,
-    average_precision_least,
     concordance,
     empirical_loss,
-    empirical_risk,
     expected_loss,
     kendall_tau,
     mean_ndcg,
     ndcg,
     pairwise_accuracy,
     precision,
-    preference_loss,
-    proven_average_precision,
     rank_matrix,
     recall,
 )
-from equimargin.solvers import solve
-from equimargin.testing import Relevances, ranking_data
-
-Array = NDArray[np.float64]
-close: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
-
-
-@st.composite
-def rankings(draw: st.DrawFn) -> tuple[Array, Array, Any]:
-    """y, f and qid: relevances with ties, queries of one level and of one row; f with ties, negative zeros, and neighbouring floats."""
-    data: Relevances = draw(ranking_data(tails=False))
-    m = len(data.y)
-    coarse = st.integers(-2, 2).map(float) | st.just(-0.0)
-    fine = st.floats(-1e300, 1e300) | st.sampled_from([1e16, np.nextafter(1e16, 2e16), 0.3, np.nextafter(0.3, 1.0)])
-    f = np.array(draw(st.lists(draw(st.sampled_from([coarse, fine])), min_size=m, max_size=m)))
-    return data.y, data.y * 1.0 if draw(st.integers(0, 5)) == 0 else f, data.qid
-
-
-def each(y: Array, f: Any, qid: Any) -> list[tuple[Array, Any]]:
-    """y and f of every query, by name."""
-    return [(y, f)] if qid is None else [(y[qid == q], f[qid == q]) for q in np.unique(qid)]
+from scored import Array, close, each, rankings, small
 
 
 @given(rankings())
@@ -148,9 +121,6 @@ def test_ndcg_and_its_mean_are_letors(data: tuple[Array, Array, Any], k: int) ->
     np.testing.assert_allclose(at_k.mean, at_k.values.mean(), **close)
 
 
-small = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=5)
-
-
 @given(small)
 @example([(0, 0)])
 @example([(1, 0), (0, 0)])
@@ -187,42 +157,6 @@ def test_average_precision_is_scikit_learns(data: tuple[Array, Array, Any], thre
         relevant = y >= threshold
         ranks = np.unique(f, return_inverse=True)[1]
         np.testing.assert_allclose(value, average_precision_score(relevant, ranks) if relevant.any() else 0.0, **close)
-
-
-def test_average_precision_is_bounded_by_the_inversions() -> None:
-    """W's bound for every ranking of up to 7 documents, equal in 28 of 247; with one inversion less than counted it is broken."""
-    equal = broken = 0
-    configurations = [c for n in range(1, 8) for c in product([0, 1], repeat=n) if any(c)]
-    for relevant in configurations:
-        best_first = -np.arange(len(relevant))
-        R, Q = sum(relevant), concordance(relevant, best_first).discordant[0]
-        precision = average_precision(relevant, best_first).mean
-        assert precision >= average_precision_bound(R, Q) * (1 - 1e-12)
-        equal += precision <= average_precision_bound(R, Q) * (1 + 1e-12)
-        broken += Q > 0 and precision < average_precision_bound(R, Q - 1) * (1 - 1e-12)
-    assert (len(configurations), equal) == (247, 28)
-    assert broken > 0
-
-
-@given(small)
-def test_the_bound_of_average_precision_holds_with_ties_and_levels(documents: list[tuple[int, int]]) -> None:
-    y, f = (np.array(column, dtype=float) for column in zip(*documents, strict=True))
-    R = int((y >= 1).sum())
-    if R == 0:
-        y[0], R = 1.0, 1
-    for levels in (y >= 1, y):
-        counts = concordance(levels, f)
-        discordant, tied = counts.discordant[0], counts.tied[0]
-        assert average_precision(y, f).mean >= average_precision_bound(R, discordant + tied / 2) * (1 - 1e-12)
-        for ties in ("ordinal", "max"):
-            assert average_precision(y, f, ties=ties).mean >= average_precision_bound(R, discordant + tied) * (1 - 1e-12)
-
-
-def test_the_bound_is_broadcast() -> None:
-    bound = average_precision_bound([1, 2], [[0, 0], [3, 3]])
-    assert bound.shape == (2, 2)
-    assert bound[1, 0] == average_precision_bound(1, 3) == 1 / 4
-    assert average_precision_bound(3, 0) < 1  # not attained: a perfect ranking has 1
 
 
 def test_queries_without_a_pair_or_a_relevant_document() -> None:
@@ -286,84 +220,6 @@ def test_the_expected_loss_weighs_queries_and_the_empirical_one_does_not() -> No
             expected_loss(y, f, qid, wrong)
 
 
-@pytest.mark.parametrize(("R", "N"), [(1, 4), (2, 3), (3, 3), (4, 2), (5, 3), (3, 5)])
-def test_the_least_average_precision_is_that_of_the_worst_ranking(R: int, N: int) -> None:
-    """Over all rankings of R relevant and N irrelevant documents."""
-    least: dict[int, float] = {}
-    for relevant in combinations(range(R + N), R):
-        y = np.isin(np.arange(R + N), relevant).astype(float)
-        f = -np.arange(R + N, dtype=float)
-        inversions = int(concordance(y, f).discordant[0])
-        least[inversions] = min(least.get(inversions, 1.0), average_precision(y, f).mean)
-    assert sorted(least) == list(range(R * N + 1))
-    for inversions, value in least.items():
-        np.testing.assert_allclose(average_precision_least(R, inversions, N), value, **close)
-        assert value >= average_precision_bound(R, inversions) * (1 - 1e-12)
-    assert average_precision_least(R, 0) == 1.0
-    falling = [average_precision_least(R, inversions) for inversions in range(30)]
-    assert (np.diff(falling) < 0).all()
-
-
-def test_the_least_average_precision_of_impossible_counts_is_a_sentence() -> None:
-    for arguments, message in (
-        ((0, 1), "relevant must be a whole number, 1 or more"),
-        ((1, 0.5), "inversions must be a whole number"),
-        ((2, 7, 3), "2 relevant and 3 irrelevant documents have 6 pairs, and cannot have 7 inversions"),
-        ((10**4, 10**4), "too many partitions"),
-        ((60_000, 60_000, 1), "60,000 relevant documents and 60,000 inversions have too many partitions"),  # 29 GB
-        ((10**9, 1), "relevant documents and 1 inversion have too many partitions"),
-        ((2, 1, 1, 0.0), "seconds must be a positive number"),
-        ((300, 300, 300, 1e-9), "the partitions take more than 1e-09 s"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            average_precision_least(*arguments)
-    assert average_precision_least(10, 10) == pytest.approx(0.798, abs=5e-4)
-    assert average_precision_bound(10, 10) == pytest.approx(0.777, abs=5e-4)
-
-
-@pytest.mark.parametrize("kernel", [linear(), rbf(0.5)])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_a_fitted_ranking_proves_its_average_precision(kernel: Any, loss: Any) -> None:
-    rng = np.random.default_rng(3)
-    X, qid = rng.normal(size=(60, 3)), np.repeat(np.arange(6), 10)
-    y = np.digitize(X[:, 0] + 0.4 * rng.normal(size=60), [-0.3, 0.8])
-    y[qid == 5] = 0
-    solution = solve(ranking(X, y, qid, 2.0, kernel, loss))
-    proven, f = proven_average_precision(solution), solution.decision_function(X)
-    assert proven.query.tolist() == [0, 1, 2, 3, 4]
-    worst = average_precision(y, f - 1e-9 * (y >= 1), qid).values[:5]  # of tied documents the relevant ones come last
-    assert (proven.inversions <= proven.slack).all()
-    for lower, upper in pairwise([proven.bound, proven.least_of_slack, proven.least, worst]):
-        assert (lower <= upper + 1e-12).all()
-    for q in proven.query.tolist():
-        mine = qid == q
-        assert proven.inversions[q] == sum((f[mine][y[mine] >= 1][:, None] <= f[mine][y[mine] < 1]).ravel())
-    assert proven.mean == pytest.approx(proven.least.mean())
-    with pytest.raises(ValueError, match="must be one of ranking"):
-        proven_average_precision(solve(classification(X, np.where(y > 0, 1, -1))))
-    nothing: Any = None
-    with pytest.raises(ValueError, match="must be one of ranking"):
-        proven_average_precision(nothing)
-
-
-def test_queries_of_too_many_partitions_are_proven_by_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, qid = np.array([[0.0], [1.0], [2.0], [3.0], [0.0], [2.0], [1.0]]), [0, 0, 0, 0, 1, 1, 1]
-    solution = solve(ranking(X, [1, 0, 0, 1, 0, 1, 1], qid))
-    whole = proven_average_precision(solution)
-    assert whole.exact.tolist() == [True, True]
-    monkeypatch.setattr("equimargin.metrics.least.MOST_SUMS", 5)
-    limited = proven_average_precision(solution)
-    late = proven_average_precision(solution, seconds=1e-9)
-    assert limited.exact.tolist() == [False, True]
-    assert limited.least[1] == whole.least[1]
-    for found in (limited, late):
-        bounded = ~found.exact
-        assert bounded[0]
-        assert (found.least_of_slack[bounded] == found.bound[bounded]).all()
-        assert (found.least[bounded] == average_precision_bound(found.relevant, found.inversions)[bounded]).all()
-        assert (found.least <= whole.least + 1e-12).all()
-
-
 @pytest.mark.parametrize("wrong", [None, "1", True, np.nan])
 def test_a_threshold_or_a_k_that_is_none_is_a_sentence(wrong: Any) -> None:
     for metric in (precision, recall, average_precision):
@@ -372,45 +228,6 @@ def test_a_threshold_or_a_k_that_is_none_is_a_sentence(wrong: Any) -> None:
     if wrong is not None:
         with pytest.raises(ValueError, match="k must be a whole number of documents"):
             precision([1, 0], [1.0, 0.0], k=wrong)
-
-
-@given(rankings())
-def test_the_empirical_risk_is_the_mean_loss_of_all_pairs(data: tuple[Array, Array, Any]) -> None:
-    strict, whole, counts = empirical_risk(*data), empirical_risk(*data, ties="wrong"), concordance(*data)
-    for q, (y, h) in enumerate(each(*data)):
-        pairs = [(i, j) for i in range(len(y)) for j in range(len(y))]
-        inverted = sum((y[i] > y[j] and h[i] < h[j]) or (y[i] < y[j] and h[i] > h[j]) for i, j in pairs)
-        undone = sum((y[i] > y[j] and h[i] <= h[j]) or (y[i] < y[j] and h[i] >= h[j]) for i, j in pairs)
-        np.testing.assert_allclose([strict.values[q], whole.values[q]], [inverted / len(y) ** 2, undone / len(y) ** 2], **close)
-        losses = [preference_loss(h, h[:, None], y, y[:, None], ties) for ties in ("right", "wrong")]
-        np.testing.assert_allclose([loss.mean() for loss in losses], [strict.values[q], whole.values[q]], **close)
-        assert strict.total[q] == 2 * counts.discordant[q] < len(y) ** 2 == counts.objects[q] ** 2
-
-
-@given(rankings())
-def test_the_loss_of_a_pair_is_that_of_the_pair_turned_round(data: tuple[Array, Array, Any]) -> None:
-    y, h, _ = data
-    for ties in ("right", "wrong"):
-        loss = preference_loss(h, h[::-1], y, y[::-1], ties)
-        np.testing.assert_array_equal(loss, preference_loss(h[::-1], h, y[::-1], y, ties))
-        np.testing.assert_array_equal(loss, preference_loss(-h, -h[::-1], -y, -y[::-1], ties))
-    np.testing.assert_array_equal(preference_loss(y, y[::-1], y, y[::-1], "wrong"), 0.0)
-
-
-def test_a_constant_prediction_has_no_inversion_and_orders_nothing() -> None:
-    """O's words "smallest number of inversions" alone do not rule it out."""
-    assert empirical_risk([1, 2, 3], [0, 0, 0]).mean == 0.0
-    assert empirical_risk([1, 2, 3], [0, 0, 0], ties="wrong").mean == 6 / 9
-    assert preference_loss(0, 0, 1, 2) == 0.0 < preference_loss(0, 0, 1, 2, "wrong") == 1.0
-    assert preference_loss(np.nan, 0, 1, 2) == preference_loss(np.nan, 0, 1, 2, "wrong") == 0.0
-
-
-@given(rankings())
-def test_inversions_of_ranks_are_few_where_the_ranks_are_near(data: tuple[Array, Array, Any]) -> None:
-    """m^2 R_emp / 2 <= (m - 1) / 2 sum |h - y|: an inverted pair has |h_i - y_i| + |h_j - y_j| >= 2."""
-    y, h = np.round(data[0]), np.round(np.clip(data[1], -4, 4))
-    m = len(y)
-    assert empirical_risk(y, h).mean * m**2 <= (m - 1) * np.abs(h - y).sum()
 
 
 @given(rankings())
@@ -445,7 +262,7 @@ def test_with_ties_the_printed_tau_depends_on_how_documents_are_numbered() -> No
     assert np.isnan(kendall_tau(y, f).mean)
 
 
-EVERY = [concordance, pairwise_accuracy, kendall_tau, empirical_loss, empirical_risk, ndcg, mean_ndcg, average_precision, precision, recall]
+EVERY = [concordance, pairwise_accuracy, kendall_tau, empirical_loss, ndcg, mean_ndcg, average_precision, precision, recall]
 
 
 @pytest.mark.parametrize("metric", EVERY)
@@ -479,7 +296,6 @@ def test_bad_input_is_a_sentence(metric: Any, arguments: Any, message: str) -> N
         (precision, {"k": -1}, "k must be a whole number"),
         (recall, {"threshold": np.inf}, "threshold must be a finite number"),
         (average_precision, {"threshold": np.nan}, "threshold must be a finite number"),
-        (empirical_risk, {"ties": "half"}, "ties must be 'right' or 'wrong', not 'half'"),
         (pairwise_accuracy, {"ties": "right"}, "ties must be 'half' or 'wrong', not 'right'"),
     ],
 )
@@ -488,10 +304,6 @@ def test_unknown_options_are_a_sentence(metric: Any, options: Any, message: str)
         metric([1, 0], [1.0, 0.0], **options)
 
 
-def test_what_has_no_gain_or_no_bound_is_a_sentence() -> None:
+def test_what_has_no_gain_is_a_sentence() -> None:
     with pytest.raises(ValueError, match="negative relevance at row 1"):
         ndcg([1, -1], [1, 0])
-    with pytest.raises(ValueError, match="without a relevant document"):
-        average_precision_bound(0, 1)
-    with pytest.raises(ValueError, match="inversions"):
-        average_precision_bound(1, -1)

@@ -33,7 +33,7 @@ def pages() -> dict[str, str]:
 
 def python(*arguments: str) -> str:
     """What Python prints that sees the package and the documentation's extensions."""
-    path = f"{ROOT / 'src'}:{EXTENSIONS}"
+    path = f"{ROOT / 'src'}:{ROOT / 'examples'}:{EXTENSIONS}"
     environment = os.environ | {"PYTHONPATH": path, "COLUMNS": "400"}
     return subprocess.run([sys.executable, *arguments], env=environment, check=True, capture_output=True, text=True, timeout=HANG).stdout
 

@@ -1,10 +1,10 @@
-"""The page of a family: its definition, argument, graph, formulations and claims."""
+"""The page of a family: its definition, argument, graph and formulations."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.resources import files
 from textwrap import dedent
@@ -16,26 +16,24 @@ from equimargin.atlas.markdown import address, code, equations, folded, formulat
 from equimargin.formulations import REGISTRY, Formulation, families, links
 from equimargin.formulations.links.kinds import Link
 from equimargin.own.plugins import origin_of
-from equimargin.proofs.claims import Kind, claims
 from equimargin.report.pages.link_graph import draw_links, family_members
 from equimargin.report.pages.rendering import drawn
 from equimargin.solvers import SOLVERS
 
-NUMBERS = re.compile(r"\(([A-Z]?\.?\d+(?:\.\d+)?)\)(?:-\((\d+)\))?")
-"""Numbers of equations in a source: one, or the first and the last of several."""
-EVIDENCE = {
-    Kind.STATEMENT: "tried in rational numbers: `equimargin show {id}`",
-    Kind.THEOREM: "machine-checked: `{name}`",
-    Kind.FORM: "declared: `{name}`",
-    Kind.CONTROL: "declared as a control: `{name}`",
-    Kind.TEST: "tested: `{name}`",
-    Kind.NONE: "nothing is run for it",
-}
-"""What shows a row of the ledger, by its kind."""
+Remarks = Callable[[Sequence[Formulation]], Iterable[str]]
+"""Lines on the formulations of a family, which its page ends with."""
 
 
-def family_page(family: str) -> Iterator[str]:
-    """Yield the lines of the page of a family."""
+def family_page(family: str, remarks: Remarks) -> Iterator[str]:
+    """Yield the lines of the page of a family.
+
+    Parameters
+    ----------
+    family : str
+        Its id.
+    remarks : Remarks
+        The end of the page.
+    """
     entries = family_members(family)
     yield from (f"(family-{address(family)})=", f"# {plain(family)}", "")
     if origin := origin_of(entries[0].module):
@@ -49,7 +47,7 @@ def family_page(family: str) -> Iterator[str]:
     yield from ("## Its solvers", "", *_solvers(family), "", "## Documents", "")
     documents = {source.document: source.full for entry in entries for source in entry.sources}
     yield from (f"* {plain(name)}: {plain(full)}" for name, full in documents.items())
-    yield from ("", "## What the documents say, and what became of it", "", *_rows(entries))
+    yield from ("", *remarks(entries))
 
 
 def written(name: str) -> str:
@@ -89,12 +87,6 @@ def graph(shown: Sequence[str], root: str) -> str:
 
     caption = "A line is a link, with the sign of its kind. Names in italics are controls. Names and lines lead to what they stand for."
     return drawn(draw_links(shown, caption, address=way))
-
-
-def _numbers(equations: str) -> Iterator[str]:
-    """The numbers of the equations that a source names, each by itself."""
-    for first, last in NUMBERS.findall(equations):
-        yield from (str(n) for n in range(int(first), int(last) + 1)) if last else (first,)
 
 
 def _equation(entry: Formulation) -> Iterator[str]:
@@ -138,14 +130,3 @@ def _solvers(family: str) -> Iterator[str]:
     yield from (f"* [{plain(solver.name)}](#solver-{address(solver.name)}): {plain(solver.algorithm)}" for solver in takers)
     if not takers:
         yield "None of its own; `exact_optimum` takes small problems."
-
-
-def _rows(entries: list[Formulation]) -> Iterator[str]:
-    """The ledger's rows of the equations that are printed, or shown, by these formulations."""
-    wanted = {f"{source.document}.{number}" for entry in entries for source in entry.sources for number in _numbers(source.equations)}
-    own = {entry.id for entry in entries}
-    found = [row for row in claims() if row.id in wanted or row.name in own or any(row.id.startswith(f"{id}.") for id in wanted)]
-    if not found:
-        yield "The five documents do not print it: its sources are above."
-    for row in found:
-        yield f"* **{plain(row.id)}**, {row.verdict}: {plain(row.note or row.says)} ({EVIDENCE[row.kind].format(id=row.id, name=row.name)})"

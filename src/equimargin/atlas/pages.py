@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from importlib.resources import files
 
-from equimargin.atlas.family_page import family_page, graph, written
+from equimargin.atlas.family_page import Remarks, family_page, graph, written
 from equimargin.atlas.links_page import links_page
 from equimargin.atlas.markdown import address, code, formulation, plain
 from equimargin.formulations import families
@@ -14,10 +14,16 @@ from equimargin.proofs import theorems
 from equimargin.report.pages.link_graph import by_subject, family_members
 
 
-def pages() -> dict[str, str]:
-    """Return the text of every page, in Markdown, by its file."""
+def pages(remarks: Remarks = lambda formulations: ()) -> dict[str, str]:
+    """Return the text of every page, in Markdown, by its file.
+
+    Parameters
+    ----------
+    remarks : Remarks
+        The end of the page of a family.
+    """
     made = {"index.md": _index(), "links.md": links_page(), "duality.md": _duality()}
-    made |= {f"families/{address(family)}.md": family_page(family) for family in families()}
+    made |= {f"families/{address(family)}.md": family_page(family, remarks) for family in families()}
     made |= {f"theorems/{file}.md": _theorems(file) for file in theorems.names_of_files()}
     return {name: "\n".join(lines) + "\n" for name, lines in made.items()}
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equimargin import __version__
-from equimargin.cli.claims import check_claims
 from equimargin.cli.compare import compare
 from equimargin.cli.listing import atlas, graph, list_, show
 from equimargin.cli.names import OneCommand, OneSentence
@@ -104,7 +103,7 @@ FIRST: Sequence[Callable[..., None]] = (
     show,
 )
 """The commands that the help lists first."""
-FEW_NEED: Sequence[Callable[..., None]] = (graph, atlas, warm_up, check_claims)
+FEW_NEED: Sequence[Callable[..., None]] = (graph, atlas, warm_up)
 """The commands that the help lists under "More"."""
 FORMER: Sequence[Callable[..., None]] = (refute, suggest)
 """Forms of `same`, by the names that they had before."""

@@ -1,4 +1,4 @@
-"""The commands `list`, `show`, `graph` and `atlas`: formulations with their sources, the links between them, and the documents' claims."""
+"""The commands `list`, `show`, `graph` and `atlas`: formulations with their sources, and the links between them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ class Subject(StrEnum):
     SOLVERS = "solvers"
     KERNELS = "kernels"
     LINKS = "links"
-    CLAIMS = "claims"
     PLUGINS = "plugins"
 
 
@@ -45,7 +44,6 @@ CONTENTS = {
     Subject.SOLVERS: "specialised solvers, and backends of cvxpy",
     Subject.KERNELS: "kernels",
     Subject.LINKS: "relations between formulations",
-    Subject.CLAIMS: "claims of the documents, with a verdict on each",
     Subject.PLUGINS: "plug-ins that are loaded, with their origin",
 }
 """Contents of each subject."""
@@ -56,24 +54,15 @@ def list_(
         Subject | None,
         typer.Argument(parser=one_of(Subject), metavar="[SUBJECT]", help=f"{choices(Subject).capitalize()}; without it, these."),
     ] = None,
-    document: Annotated[str | None, typer.Option(metavar="LETTER", help="Claims of one document: T, P, K, W or O.")] = None,
-    verdict: Annotated[str | None, typer.Option(metavar="VERDICT", help="Claims with one verdict, such as refuted.")] = None,
     plugin: PluginOption = None,
 ) -> None:
-    """List what there is: data, families, solvers, claims and more.
+    """List what there is: data, families, solvers and more.
 
     What a plug-in enters is listed with its origin.
     """
     with sentences():
-        # The options that choose among claims name the subject, too.
-        if document or verdict:
-            subject = subject or Subject.CLAIMS
-            if subject is not Subject.CLAIMS:
-                raise ValueError(f"--document and --verdict choose among claims: list claims, not {subject}")
         if subject is None:
             entries = [(name.value, text) for name, text in CONTENTS.items()]
-        elif subject is Subject.CLAIMS:
-            entries = list(_claims(document, verdict))
         else:
             entries = list(_listing(subject))
         width = max((len(name) for name, _ in entries), default=0)
@@ -82,12 +71,12 @@ def list_(
 
 
 def show(
-    id: Annotated[str, typer.Argument(metavar="ID", help="Of a formulation, a family, a solver, a kernel or a claim.")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="Of a formulation, a family, a solver or a kernel.")],
     plugin: PluginOption = None,
 ) -> None:
     """Show a formulation with its equation, source and links.
 
-    A family, a solver, a kernel and a claim of a document have a page too.
+    A family, a solver and a kernel have a page too.
     """
     with sentences():
         typer.echo(_page(id))
@@ -163,41 +152,6 @@ def _listing(subject: Subject) -> Iterator[tuple[str, str]]:
             yield f"{link.a} {_ARROWS[link.kind]} {link.b}", f"[{link.kind}; {link.status}] {link.statement}"
 
 
-def _claims(document: str | None, verdict: str | None) -> Iterator[tuple[str, str]]:
-    """The claims of the documents with their verdicts, and a line that counts them."""
-    from equimargin.proofs.claims import Verdict, chosen
-
-    if verdict is not None and verdict not in list(Verdict):
-        raise ValueError(f"no verdict is called {verdict!r}: a claim {', '.join(Verdict)}")
-    found = chosen(document, None if verdict is None else Verdict(verdict))
-    yield from ((claim.id, f"{claim.verdict:24s} {claim.says}") for claim in found)
-    yield "", f"{len(found)} claims"
-
-
-def _of_claim(id: str) -> Iterator[str]:
-    """Where a claim is printed, what it says, its verdict, and what shows it."""
-    from equimargin.proofs.claims import Kind, claim, statement_of
-
-    known = claim(id)
-    yield from (f"{known.id}   (a claim of document {known.document}, {known.place})", "", known.says, "", f"Verdict  {known.verdict}")
-    if known.note:
-        yield f"Note     {known.note}"
-    shows = {
-        Kind.STATEMENT: "is tried in rational numbers: equimargin check-claims",
-        Kind.THEOREM: "is a theorem that Coq has checked",
-        Kind.FORM: "is a declared formulation",
-        Kind.CONTROL: "is a declared formulation that must disagree",
-        Kind.TEST: "is a test of the repository",
-        Kind.EXPERIMENT: "is an experiment of the repository: make experiments",
-    }
-    yield f"Shown by {known.name}, which {shows[known.kind]}" if known.kind is not Kind.NONE else "Shown by nothing that runs"
-    if known.kind is Kind.STATEMENT:
-        tried = statement_of(known)
-        yield f"Right    {tried.right.__doc__}"
-        if tried.printed is not None:
-            yield f"Printed  {tried.printed.__doc__}"
-
-
 def _origin(module: str) -> str:
     """Where something comes from, in brackets; empty where it is the project's own."""
     from equimargin.own.plugins import origin_of
@@ -211,11 +165,9 @@ def _page(id: str) -> str:
     from equimargin.formulations import REGISTRY, families
     from equimargin.formulations.kernels.registry import KERNELS
     from equimargin.formulations.numeric.arguments import did_you_mean
-    from equimargin.proofs.claims import claims
     from equimargin.solvers import BACKENDS, SOLVERS
 
-    kernels, stated = KERNELS, [claim.id for claim in claims()]
-    known = {name.lower(): name for name in (*OFTEN_MEANT, *REGISTRY, *families(), *SOLVERS, *BACKENDS, *kernels, *stated)}
+    known = {name.lower(): name for name in (*OFTEN_MEANT, *REGISTRY, *families(), *SOLVERS, *BACKENDS, *KERNELS)}
     # Names are found in any case; a bundled data set only has a sentence, below.
     name = known.get(id.lower(), id)
     if name in REGISTRY:
@@ -226,13 +178,11 @@ def _page(id: str) -> str:
         return "\n".join(_of_solver(name))
     if name in BACKENDS:
         return "\n".join(_of_backend(name))
-    if name in kernels:
-        return "\n".join(_of_kernel(name, kernels[name]))
-    if name in stated:
-        return "\n".join(_of_claim(name))
+    if name in KERNELS:
+        return "\n".join(_of_kernel(name, KERNELS[name]))
     if id in BUNDLED:
         raise ValueError(f"{id} is a bundled data set, which has no page; `equimargin list data` describes it")
-    everything = "; `equimargin list formulations`, `list families`, `list solvers`, `list kernels` and `list claims` have all names"
+    everything = "; `equimargin list formulations`, `list families`, `list solvers` and `list kernels` have all names"
     raise ValueError(f"nothing is called {id!r}{did_you_mean(id, list(known.values())) or everything}")
 
 

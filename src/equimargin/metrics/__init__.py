@@ -21,34 +21,24 @@ from equimargin.metrics.agreement import (
     rank_matrix,
 )
 from equimargin.metrics.gain import Discount, Gain, ShortQueries, mean_ndcg, ndcg
-from equimargin.metrics.least import TooManyPartitions, average_precision_bound, average_precision_least
 from equimargin.metrics.per_query import PerQuery
 from equimargin.metrics.precision import average_precision, precision, recall
-from equimargin.metrics.proven import ProvenPrecision, proven_average_precision
-from equimargin.metrics.risk import empirical_risk, preference_loss
 
 __all__ = [
     "Concordance",
     "Discount",
     "Gain",
     "PerQuery",
-    "ProvenPrecision",
     "ShortQueries",
-    "TooManyPartitions",
     "average_precision",
-    "average_precision_bound",
-    "average_precision_least",
     "concordance",
     "empirical_loss",
-    "empirical_risk",
     "expected_loss",
     "kendall_tau",
     "mean_ndcg",
     "ndcg",
     "pairwise_accuracy",
     "precision",
-    "preference_loss",
-    "proven_average_precision",
     "rank_matrix",
     "recall",
 ]

@@ -45,6 +45,7 @@ from equimargin.testing.data import (
 from equimargin.testing.families import CANONICAL, HARD, ONE_NORM, task_of
 from equimargin.testing.formulation_check import check_formulation
 from equimargin.testing.kernel_check import check_kernel
+from equimargin.testing.long_paths import classification_with_a_long_path, ranking_with_a_long_path
 from equimargin.testing.problems import FLOAT64_BORDERS, drawn_problem, extreme_problems, extreme_scales, margin_problems, sample_problem
 from equimargin.testing.solver_check import check_solver
 
@@ -61,6 +62,7 @@ __all__ = [
     "check_kernel",
     "check_solver",
     "classification_data",
+    "classification_with_a_long_path",
     "costs",
     "drawn_problem",
     "extreme_problems",
@@ -71,6 +73,7 @@ __all__ = [
     "ordinal_data",
     "programs",
     "ranking_data",
+    "ranking_with_a_long_path",
     "regression_data",
     "sample_problem",
     "scales",

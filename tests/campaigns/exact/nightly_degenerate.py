@@ -31,12 +31,12 @@ from equimargin.formulations.documents.coupling import wlw as wlw_family
 from equimargin.formulations.documents.general_machine import POWERS, general
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.listed import Pairs
-from equimargin.metrics import average_precision_bound, average_precision_least
 from equimargin.proofs import Agreement, FamilyVerdict, Verdict
 from equimargin.solvers import exact_optimum, solve
 from equimargin.solvers.exact.misranked import least_misranked
 from equimargin.solvers.probability.coupling import bradley_terry, wlw
 from equimargin.solvers.probability.sigmoid import platt
+from ledger.measures.least import average_precision_bound, average_precision_least
 from narrow import as_a
 from oracles.brute_force import least_by_directions, least_by_orders, least_precision
 

@@ -375,7 +375,7 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
         (("show", "soft"), "nothing is called 'soft'; did you mean svm.soft"),
         (
             ("list", "family"),
-            "'family' is not one of data, families, formulations, solvers, kernels, links, claims, plugins; did you mean",
+            "'family' is not one of data, families, formulations, solvers, kernels, links, plugins; did you mean",
         ),
         (
             ("compare", "xor", "--kernel", "rbf", "--degree", "3"),
@@ -445,7 +445,7 @@ def test_help_lists_few_commands_first_and_each_in_a_line() -> None:
     first, more = (panel.partition("\u256f")[0].splitlines()[1:-1] for panel in output.split(" Commands ")[1].split(" More "))
     assert [line.split()[1] for line in first][:2] == ["compare", "audit"]
     assert len(first) <= 10
-    assert [line.split()[1] for line in more] == ["graph", "atlas", "warm-up", "check-claims"]
+    assert [line.split()[1] for line in more] == ["graph", "atlas", "warm-up"]
 
 
 @pytest.mark.parametrize("command", ["compare", "shrink", "path"])

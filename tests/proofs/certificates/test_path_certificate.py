@@ -25,7 +25,7 @@ from equimargin.proofs.certificates.problem import state
 from equimargin.solvers import RegularizationPath, regularization_path
 from equimargin.testing import sample_problem
 from narrow import as_a
-from places import SHARED, experiment
+from places import SHARED, example
 
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository")
 
@@ -157,7 +157,7 @@ def public(name: str) -> MarginProblem:
         assert data.qid is not None
         kept = np.isin(data.qid, list(dict.fromkeys(data.qid.tolist()))[:20])
         return ranking(data.X[kept], data.y[kept], data.qid[kept])
-    tables = experiment("path_tables")
+    tables = example("path_tables")
     points = tables.read(SHARED)[name]
     if name == "Auto":
         (points,) = tables.scaled((points.part(np.random.default_rng(0).permutation(392)[:196]),))

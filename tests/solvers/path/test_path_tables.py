@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from places import SHARED, experiment
+import places
+from places import SHARED
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository")
 
 
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
-    return experiment("path_tables")
+    return places.example("path_tables")
 
 
 @pytest.fixture(scope="module")

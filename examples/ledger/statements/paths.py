@@ -9,11 +9,12 @@ from math import comb
 from random import Random
 
 from equimargin.formulations import reduced_preferences
-from equimargin.proofs.claims.instances import COSTS, Ranked, Vector, best_in_box, combined, dot, of_pairs, points, ranked
-from equimargin.proofs.claims.long_paths import ranking_with_a_long_path
-from equimargin.proofs.claims.statement import as_printed, statement
-from equimargin.proofs.claims.statements.rankings import coefficients, cost, incidence, multiplied, rank, slacks, transposed
+from equimargin.formulations.programs.rational import Vector, dot
 from equimargin.solvers.exact.path import exact_path
+from equimargin.testing import ranking_with_a_long_path
+from ledger.instances import COSTS, Ranked, best_in_box, combined, cost, of_pairs, points, ranked, slacks
+from ledger.statement import as_printed, statement
+from ledger.statements.rankings import coefficients, incidence, multiplied, rank, transposed
 
 
 def scaled(at: Ranked) -> Vector:

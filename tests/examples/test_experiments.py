@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from equimargin.proofs.claims import Kind, Verdict, claims
-from places import HANG, ROOT, SHARED, experiment
+from ledger import Kind, Verdict, claims
+from places import HANG, ROOT, SHARED, example
 
 FOLDER = ROOT / "examples" / "documents"
 NAMES = sorted(file.stem for file in FOLDER.glob("*_*.py"))
@@ -37,7 +37,7 @@ CACHE: dict[tuple[str, bool], tuple[ModuleType, Any]] = {}
 def run(name: str, absent: bool) -> tuple[ModuleType, Any]:
     """The experiment and its report at the small size; absent : as if the public data were not there."""
     if (name, absent) not in CACHE:
-        module = experiment(name)
+        module = example(name)
         CACHE[name, absent] = module, module.main(data=Path("no such folder") if absent else SHARED)
     return CACHE[name, absent]
 
@@ -79,7 +79,7 @@ def test_a_command_saves_its_table_and_its_picture(tmp_path: Path) -> None:
 
 def test_sensitivities_are_compared_with_the_effect_and_not_with_one() -> None:
     """T, Fig. 10: neighbours that are switched cost thousandths of the accuracy."""
-    comparable = experiment("tutorial_figures").comparable
+    comparable = example("tutorial_figures").comparable
     spread = np.linspace(-1.0, 1.0, 30)
     lost = 0.002 + 0.0005 * spread
     assert comparable(lost, 1.5 * lost)
@@ -113,7 +113,7 @@ def test_a_method_arrives_where_its_score_stays() -> None:
 
 
 def test_neighbours_are_switched_in_the_training_order_alone() -> None:
-    module = experiment("tutorial_figures")
+    module = example("tutorial_figures")
     clean, noisy = (module.draw(3, 40, "rbf", switched=k) for k in (0, 12))
     assert sorted(noisy.y) == list(range(40))
     assert 0 < np.abs(clean.y - noisy.y).sum() <= 2 * 12 + 12
@@ -123,7 +123,7 @@ def test_neighbours_are_switched_in_the_training_order_alone() -> None:
 
 
 def test_rankings_of_users_who_never_err_are_relaxed_by_clicks() -> None:
-    module = experiment("click_lists")
+    module = example("click_lists")
     for seed in range(3):
         told = module.repeated(4, 3, 0.0, seed)
         assert told.relaxed <= 1.0
@@ -132,7 +132,7 @@ def test_rankings_of_users_who_never_err_are_relaxed_by_clicks() -> None:
 
 def test_queries_of_too_few_documents_are_left_out() -> None:
     """With 56 documents none were left to rank after 40 to learn from and 40 to validate, and it looked for some for ever."""
-    module = experiment("ordinal_curves")
+    module = example("ordinal_curves")
     few, enough = (module.controlled(np.random.default_rng(m), m, 2, 0.1) for m in (56, 130))
     errors = module.in_reality(module.Size((20, 40), 2), [few, enough])
     assert errors.shape == (2, 2, 3)

@@ -8,10 +8,11 @@ from itertools import combinations, product
 from random import Random
 
 from equimargin.formulations import classification
-from equimargin.proofs.claims.instances import Classes, Vector, combined, dot, of_labels, points, separable
-from equimargin.proofs.claims.statement import as_printed, statement
+from equimargin.formulations.programs.rational import Vector, dot
 from equimargin.solvers.exact.optimum import exact_optimum
 from equimargin.solvers.solution import Status
+from ledger.instances import Classes, combined, floats, of_labels, points, separable
+from ledger.statement import as_printed, statement
 
 
 def lagrangian(at: Classes, w: Vector, b: Fraction, alpha: Vector) -> Fraction:
@@ -324,7 +325,7 @@ def labelled(random: Random) -> Labelled:
     """Three to five points on a line with any labels of both classes: whether they are separable is seen in their order."""
     x = points(random, random.randint(3, 5), 1)
     y = (1, -1, *(random.choice((-1, 1)) for _ in x[2:]))
-    status = exact_optimum(classification([[float(v) for v in point] for point in x], list(y), float("inf"))).status
+    status = exact_optimum(classification(floats(x), list(y), float("inf"))).status
     return Labelled(x, y, status is Status.OPTIMAL)
 
 

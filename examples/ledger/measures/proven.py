@@ -19,10 +19,10 @@ from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import SMALLEST
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.labelled import LabelledPairs
-from equimargin.metrics.least import TooManyPartitions, average_precision_bound, average_precision_least
 from equimargin.metrics.precision import check_threshold
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.solution import Solution
+from ledger.measures.least import TooManyPartitions, average_precision_bound, average_precision_least
 
 ROUNDINGS = 1e-9
 """Share by which sums of slacks are raised, for the roundings of adding up to ten million of them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -10,19 +10,19 @@ from random import Random
 
 from equimargin.formulations import MarginProblem, classification, ranking_from_pairs, regression
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
+from equimargin.formulations.programs.rational import Vector, dot
+from equimargin.solvers.exact.optimum import exact_optimum
 from equimargin.solvers.solution import Status
 
-Vector = tuple[Fraction, ...]
 COSTS = (0.125, 0.25, 0.5, 1.0, 2.0, 8.0)
 """Costs that are drawn: small ones bound most multipliers, large ones few."""
 COORDINATES = range(-3, 4)
 """Coordinates of drawn points: few enough for points and margins to coincide."""
 
 
-def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    """a.b."""
-    return sum((u * v for u, v in zip(a, b, strict=True)), Fraction(0))
+def floats(x: Iterable[Sequence[Fraction]]) -> list[list[float]]:
+    """Return points as a constructor takes them."""
+    return [[float(v) for v in point] for point in x]
 
 
 def combined(coefficients: Sequence[Fraction], points: Sequence[Vector]) -> Vector:
@@ -50,17 +50,32 @@ def best_in_box(multipliers: Sequence[Fraction], slopes: Sequence[Fraction], bou
     return all(0 <= a <= bound and (a == bound or slope <= 0) and (a == 0 or slope >= 0) for a, slope in at)
 
 
-def solved(problem: Problem) -> ExactOptimum:
-    """The exact optimum of a problem that has one.
+@dataclass(frozen=True)
+class RationalOptimum:
+    """An exact optimum.
+
+    alpha, beta : as `ExactOptimum` has them.  w : empty unless the kernel is linear.  b : an optimal bias, 0 without one.
+    """
+
+    value: Fraction
+    alpha: Vector
+    beta: Vector
+    w: Vector
+    b: Fraction
+
+
+def solved(problem: Problem) -> RationalOptimum:
+    """Return the exact optimum of a problem that has one.
 
     Raises
     ------
     ArithmeticError : it was not found.
     """
     optimum = exact_optimum(problem)
-    if optimum.status is not Status.OPTIMAL:
+    if optimum.status is not Status.OPTIMAL or optimum.value is None:
         raise ArithmeticError(f"the exact optimum was not found: {optimum.reason}")
-    return optimum
+    bias = next((end for end in optimum.bias if end is not None), Fraction(0))
+    return RationalOptimum(optimum.value, optimum.alpha, optimum.beta, optimum.w or (), bias)
 
 
 @dataclass(frozen=True)
@@ -104,17 +119,13 @@ class Classes:
 def classes(problem: MarginProblem, x: tuple[Vector, ...], y: tuple[int, ...]) -> Classes:
     """A classification with its exact optimum."""
     optimum = solved(problem)
-    low, high = optimum.bias
-    bias = low if low is not None else high
-    if optimum.value is None or optimum.w is None or bias is None:
-        raise ArithmeticError("the optimum of a linear classification has no w and b")
     C = None if float("inf") == problem.C else Fraction(problem.C)
-    return Classes(x, y, C, optimum.value, optimum.alpha, optimum.w, -bias)
+    return Classes(x, y, C, optimum.value, optimum.alpha, optimum.w, -optimum.b)
 
 
 def of_labels(x: tuple[Vector, ...], y: tuple[int, ...], C: float) -> Classes:
     """Labelled points with their exact optimum."""
-    return classes(classification([[float(v) for v in point] for point in x], list(y), C), x, y)
+    return classes(classification(floats(x), list(y), C), x, y)
 
 
 def separable(random: Random) -> Classes:
@@ -176,13 +187,9 @@ def tube(random: Random) -> Tube:
     x = points(random, random.randint(3, 6))
     y = tuple(Fraction(random.randint(-4, 4)) for _ in x)
     C, epsilon = random.choice(COSTS), random.choice((0.25, 0.5, 1.0))
-    optimum = solved(regression([[float(v) for v in point] for point in x], [float(v) for v in y], C, epsilon))
-    low, high = optimum.bias
-    bias = low if low is not None else high
-    if optimum.value is None or optimum.w is None or bias is None:
-        raise ArithmeticError("the optimum of a linear regression has no w and b")
+    optimum = solved(regression(floats(x), [float(v) for v in y], C, epsilon))
     m = len(y)
-    return Tube(x, y, Fraction(C), Fraction(epsilon), optimum.value, optimum.alpha[:m], optimum.alpha[m:], optimum.w, bias)
+    return Tube(x, y, Fraction(C), Fraction(epsilon), optimum.value, optimum.alpha[:m], optimum.alpha[m:], optimum.w, optimum.b)
 
 
 @dataclass(frozen=True)
@@ -222,9 +229,7 @@ class Ranked:
 
 def of_pairs(x: tuple[Vector, ...], pairs: Sequence[tuple[int, int]], C: float) -> Ranked:
     """Preferences with their exact optimum."""
-    optimum = solved(ranking_from_pairs([[float(v) for v in point] for point in x], [list(pair) for pair in pairs], C))
-    if optimum.value is None or optimum.w is None:
-        raise ArithmeticError("the optimum of a linear ranking has no w")
+    optimum = solved(ranking_from_pairs(floats(x), [list(pair) for pair in pairs], C))
     return Ranked(x, tuple(pairs), None if float("inf") == C else Fraction(C), optimum.value, optimum.alpha, optimum.w)
 
 
@@ -242,3 +247,14 @@ def rankable(random: Random) -> Ranked:
         if len(set(scores)) == len(scores):
             order = sorted(range(len(x)), key=lambda i: -scores[i])
             return of_pairs(tuple(x[i] for i in order), list(combinations(range(len(x)), 2)), float("inf"))
+
+
+def cost(at: Classes | Ranked) -> Fraction:
+    """Return C of a soft margin."""
+    assert at.C is not None
+    return at.C
+
+
+def slacks(at: Classes | Ranked) -> Fraction:
+    """Return the sum of all slacks."""
+    return sum((at.xi(i) for i in at.all), Fraction(0))

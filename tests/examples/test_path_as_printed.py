@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from equimargin.formulations import MarginProblem, classification, linear, ranking, ranking_from_pairs, rbf, reduced_preferences
-from equimargin.proofs.path_as_printed import Ending, PrintedPath, pair_gram, path_as_printed
 from equimargin.solvers.path.follow import regularization_path
+from ledger.path_as_printed import Ending, PrintedPath, pair_gram, path_as_printed
 
 Reading = Literal["one", "all"]
 READINGS = get_args(Reading)

@@ -7,10 +7,11 @@ from fractions import Fraction
 from itertools import combinations, pairwise, permutations, product
 from random import Random
 
-from equimargin.proofs.claims.instances import Vector, points
-from equimargin.proofs.claims.statement import statement
-from equimargin.proofs.claims.statements.paths import Levels, levels
-from equimargin.proofs.claims.statements.rankings import incidence, multiplied, rank, transposed
+from equimargin.formulations.programs.rational import Vector
+from ledger.instances import points
+from ledger.statement import statement
+from ledger.statements.paths import Levels, levels
+from ledger.statements.rankings import incidence, multiplied, rank, transposed
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from equimargin.proofs.claims import statements as _entered  # noqa: F401  entering them is what the import is for
-from equimargin.proofs.claims.statement import DRAWS, STATEMENTS
+from ledger.statement import DRAWS
+from ledger.statements import STATEMENTS
 
 SENSELESS = (ArithmeticError, AssertionError, IndexError, TypeError, ValueError)
 """What a statement may raise of an instance or by a formula that makes no sense: that shows nothing."""

@@ -1,4 +1,4 @@
-"""The least average precision that a number of inversions leaves: exactly, and by the bound that document W prints."""
+"""Least average precision for a number of inversions, and document W's bound of it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin.formulations.numeric.arguments import number, positive
-from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import jit
 from equimargin.solvers.exact.program.clock import Clock
 
 MOST_STEPS = 4_000_000_000
@@ -61,20 +59,14 @@ def average_precision_least(relevant: int, inversions: int, irrelevant: int | No
     clock = Clock(positive(seconds, "seconds"))
     least = np.full((R + 1, Q + 1), np.inf)
     least[:, 0] = np.arange(R + 1)
-    for cap in range(1, N + 1):  # here, and not in compiled code, so that the clock or Ctrl-C can end it
+    for cap in range(1, N + 1):
         if clock.left <= 0:
             raise TooManyPartitions(f"the partitions take more than {seconds:.3g} s; average_precision_bound has no such limit")
-        _with_parts_of(cap, least)
+        # parts up to the cap, where those below it are allowed already: least[i, s] is of i parts of sum s
+        for i in range(1, R + 1):
+            sums = min(i * cap, Q) + 1
+            least[i, cap:sums] = np.minimum(least[i, cap:sums], least[i - 1, : sums - cap] + i / (i + cap))
     return float(least[R, Q]) / R
-
-
-@jit
-def _with_parts_of(cap: int, least: Array) -> None:
-    """Allow parts c_i up to a cap, where those below it are allowed: least[i, s] is the least sum of i / (i + c_i) of i parts of sum s."""
-    R, Q = least.shape[0] - 1, least.shape[1] - 1
-    for i in range(1, R + 1):
-        for s in range(cap, min(i * cap, Q) + 1):
-            least[i, s] = min(least[i, s], least[i - 1, s - cap] + i / (i + cap))
 
 
 def _whole(value: object, name: str, least: int) -> int:

@@ -10,9 +10,10 @@ from random import Random
 
 from equimargin.formulations import one_norm_ranking, polynomial, ranking_from_pairs, ranking_vector_machine
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.proofs.claims.instances import COSTS, Ranked, Vector, combined, dot, minus, points, ranked, solved
-from equimargin.proofs.claims.statement import as_printed, statement
-from equimargin.proofs.claims.statements.rankings import k
+from equimargin.formulations.programs.rational import Vector, dot
+from ledger.instances import COSTS, Ranked, combined, floats, minus, points, ranked, solved
+from ledger.statement import as_printed, statement
+from ledger.statements.kernels import k
 
 Pairs = list[tuple[int, int]]
 
@@ -64,12 +65,9 @@ def program(random: Random, make: Callable[..., Problem], entries: Callable[[tup
     """A drawn program of the kernel (1 + a.b)^2 on an order of all points, the first of which is the best."""
     x, C = points(random, random.randint(3, 4)), random.choice(COSTS)
     pairs = list(combinations(range(len(x)), 2))
-    X, y = [[float(v) for v in point] for point in x], list(range(len(x), 0, -1))
+    X, y = floats(x), list(range(len(x), 0, -1))
     optimum = solved(make(X, y, C=C, kernel=polynomial(2, 1.0, 1.0)))
-    assert optimum.value is not None
-    assert optimum.x is not None
-    assert optimum.u is not None
-    return Program(x, tuple(pairs), tuple(entries(x, pairs)), Fraction(C), optimum.value, optimum.x, optimum.u)
+    return Program(x, tuple(pairs), tuple(entries(x, pairs)), Fraction(C), optimum.value, optimum.beta, optimum.alpha)
 
 
 def of_points(x: tuple[Vector, ...], pairs: Pairs) -> list[Vector]:
@@ -144,9 +142,7 @@ def a_small_sum_bounds_the_norm(at: Program) -> bool:
 def a_small_sum_is_a_small_norm(at: Program) -> bool:
     """Suppressing alpha corresponds to suppressing w: the 1-norm optimum is one of the standard SVM, too."""
     form = sum((a * dot(row, at.a) for a, row in zip(at.a, at.M, strict=True)), Fraction(0))
-    standard = ranking_from_pairs(
-        [[float(v) for v in x] for x in at.x], [list(pair) for pair in at.pairs], float(at.C), polynomial(2, 1.0, 1.0)
-    )
+    standard = ranking_from_pairs(floats(at.x), [list(pair) for pair in at.pairs], float(at.C), polynomial(2, 1.0, 1.0))
     return form / 2 + at.C * sum((at.xi(r) for r in at.all), Fraction(0)) == solved(standard).value
 
 

@@ -9,8 +9,9 @@ from itertools import combinations, permutations, product
 from random import Random
 
 from equimargin.formulations import polynomial, ranking_from_pairs
-from equimargin.proofs.claims.instances import COSTS, Ranked, Vector, dot, of_pairs, solved
-from equimargin.proofs.claims.statement import statement
+from equimargin.formulations.programs.rational import Vector, dot
+from ledger.instances import COSTS, Ranked, of_pairs, solved
+from ledger.statement import statement
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,6 @@ def _utility(random: Random) -> Utility:
     x = [Fraction(0), Fraction(-random.randint(1, 3)), Fraction(random.randint(1, 3))]
     pairs, C = [(1, 0), (2, 0)], random.choice(COSTS)
     optimum = solved(ranking_from_pairs([[float(v)] for v in x], [list(pair) for pair in pairs], C, polynomial(2, 2.0, 1.0)))
-    assert optimum.value is not None
     utility = tuple(sum((b * (1 + 2 * v * z) ** 2 for b, v in zip(optimum.beta, x, strict=True)), Fraction(0)) for z in x)
     return Utility(tuple(x), tuple(pairs), Fraction(C), optimum.value, utility)
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import comb, isqrt
 from random import Random
 
-from equimargin.proofs.claims.statement import as_printed, statement
+from ledger.statement import as_printed, statement
 
 FIVE = (3, 2, 1, 4, 5)
 """The order of the example of document T, section 5.3, in the numbers of the right order."""

@@ -7,10 +7,11 @@ from fractions import Fraction
 from random import Random
 
 from equimargin.formulations import regression
-from equimargin.proofs.claims.instances import Tube, Vector, best_in_box, combined, dot, points, solved, tube
-from equimargin.proofs.claims.statement import as_printed, statement
+from equimargin.formulations.programs.rational import Vector, dot
 from equimargin.solvers.exact.optimum import exact_optimum
 from equimargin.solvers.solution import Status
+from ledger.instances import Tube, best_in_box, combined, floats, points, solved, tube
+from ledger.statement import as_printed, statement
 
 
 @dataclass(frozen=True)
@@ -34,15 +35,10 @@ def flat(random: Random) -> Flat:
     while True:
         x, w, epsilon = points(random, random.randint(3, 6)), points(random, 1)[0], Fraction(random.choice((1, 4)), 2)
         y = tuple(2 * dot(w, point) + epsilon * random.randint(-1, 1) for point in x)
-        problem = regression([[float(v) for v in point] for point in x], [float(v) for v in y], float("inf"), float(epsilon))
+        problem = regression(floats(x), [float(v) for v in y], float("inf"), float(epsilon))
         optimum = solved(problem)
-        low, high = optimum.bias
-        bias = low if low is not None else high
-        assert optimum.value is not None
-        assert optimum.w is not None
-        assert bias is not None
         if any(optimum.w):
-            return Flat(x, y, epsilon, optimum.value, optimum.w, bias)
+            return Flat(x, y, epsilon, optimum.value, optimum.w, optimum.b)
 
 
 @statement("T.53", flat)

@@ -11,11 +11,12 @@ from random import Random
 import numpy as np
 
 from equimargin.formulations import classification, polynomial
-from equimargin.proofs.claims.instances import COSTS, Classes, Vector, best_in_box, classes, combined, dot, points, solved
-from equimargin.proofs.claims.statement import as_printed, statement
-from equimargin.proofs.claims.statements.hard_margins import signed
+from equimargin.formulations.programs.rational import Vector, dot
 from equimargin.solvers.exact.optimum import exact_optimum
 from equimargin.solvers.solution import Status
+from ledger.instances import COSTS, Classes, best_in_box, classes, combined, floats, points, solved
+from ledger.statement import as_printed, statement
+from ledger.statements.hard_margins import signed
 
 XOR: tuple[Vector, ...] = tuple((Fraction(a), Fraction(b)) for a, b in product((-1, 1), repeat=2))
 DESIRED = (-1, 1, 1, -1)
@@ -47,7 +48,7 @@ def mapped(random: Random) -> Mapped:
     x = tuple(point[0] for point in points(random, random.randint(3, 6), 1))
     y = (1, -1, *(random.choice((-1, 1)) for _ in x[2:]))
     images = tuple(phi(v) for v in x)
-    problem = classification([[float(v) for v in image] for image in images], list(y), random.choice(COSTS))
+    problem = classification(floats(images), list(y), random.choice(COSTS))
     return Mapped(x, classes(problem, images, y))
 
 
@@ -205,12 +206,8 @@ class Curved:
 
 def curve(x: tuple[Vector, ...], y: tuple[int, ...], C: float) -> Curved:
     """Labelled points with their exact optimum."""
-    optimum = solved(classification([[float(v) for v in point] for point in x], list(y), C, polynomial(2, 1.0, 1.0)))
-    low, high = optimum.bias
-    bias = low if low is not None else high
-    assert optimum.value is not None
-    assert bias is not None
-    return Curved(x, y, Fraction(C), optimum.alpha, -bias, optimum.value)
+    optimum = solved(classification(floats(x), list(y), C, polynomial(2, 1.0, 1.0)))
+    return Curved(x, y, Fraction(C), optimum.alpha, -optimum.b, optimum.value)
 
 
 def curved(random: Random) -> Curved:
@@ -290,7 +287,7 @@ def the_kernel_of_xor_is_polynomial(at: Weighed) -> bool:
 
     The point itself has 9 y_i; the other three have the kernel 1, and labels that sum to -y_i.
     """
-    x = np.array([[float(v) for v in point] for point in (*at.x, *XOR)])
+    x = np.array(floats((*at.x, *XOR)))
     values = polynomial(2, 1.0, 1.0).block(x, x)
     points_ = (*at.x, *XOR)
     if any(Fraction(float(values[i, j])) != (1 + dot(a, b)) ** 2 for (i, a), (j, b) in product(enumerate(points_), repeat=2)):
@@ -435,7 +432,7 @@ def on_a_line(random: Random) -> OnALine:
 
 def separated(images: Sequence[Vector], y: Sequence[int]) -> bool:
     """Whether a plane separates the images: whether the hard margin has an optimum."""
-    problem = classification([[float(v) for v in image] for image in images], list(y), float("inf"))
+    problem = classification(floats(images), list(y), float("inf"))
     return exact_optimum(problem).status is Status.OPTIMAL
 
 

@@ -8,20 +8,11 @@ from fractions import Fraction
 from random import Random
 
 from equimargin.formulations import classification
-from equimargin.proofs.claims.instances import COSTS, Classes, best_in_box, combined, dot, of_labels, points, separable, soft, solved
-from equimargin.proofs.claims.statement import as_printed, statement
-from equimargin.proofs.claims.statements.hard_margins import signed
-
-
-def cost(at: Classes) -> Fraction:
-    """C of a soft margin."""
-    assert at.C is not None
-    return at.C
-
-
-def slacks(at: Classes) -> Fraction:
-    """sum xi_i."""
-    return sum((at.xi(i) for i in at.all), Fraction(0))
+from equimargin.formulations.programs.rational import dot
+from equimargin.solvers.exact.optimum import exact_optimum
+from ledger.instances import COSTS, Classes, best_in_box, combined, cost, of_labels, points, separable, slacks, soft
+from ledger.statement import as_printed, statement
+from ledger.statements.hard_margins import signed
 
 
 @statement("T.23", soft)
@@ -208,7 +199,7 @@ class NoFree:
 def no_free(random: Random) -> NoFree:
     """Two points, both at the bound, and the ends of their optimal biases in the tutorial's sign."""
     distance, C = random.choice((1, 2, 4)), random.choice((1 / 64, 1 / 32))
-    low, high = solved(classification([[0.0], [float(distance)]], [1, -1], C)).bias
+    low, high = exact_optimum(classification([[0.0], [float(distance)]], [1, -1], C)).bias
     assert low is not None
     assert high is not None
     return NoFree(Fraction(distance), Fraction(C), (-high, -low))

@@ -1,4 +1,4 @@
-"""What a document says, as a function of an instance in rational numbers that is true where it holds.
+"""Statements of the documents as functions of an instance in rational numbers.
 
 A statement has up to two versions. The version that holds must be true of every instance that is drawn. The version as printed, where the
 two differ, must be false of one of them at least. All numbers are integers and fractions: what is said to be equal is equal, not close.
@@ -20,8 +20,16 @@ DRAWS = 25
 class Statement(Generic[T]):
     """A claim of a document, to be tried.
 
-    claim : its id in the ledger.  draw : makes an instance.  right : the version that holds.
-    printed : the version that the document prints; None where it prints the right one.
+    Parameters
+    ----------
+    claim : str
+        Its id in the ledger.
+    draw : callable
+        Draws an instance.
+    right : callable
+        Version that holds.
+    printed : callable, optional
+        Version in print, if that is another one.
     """
 
     claim: str
@@ -30,11 +38,14 @@ class Statement(Generic[T]):
     printed: Callable[[T], bool] | None = None
 
     def failure(self, draws: int = DRAWS, seed: int = 0) -> str:
-        """A sentence that says what is not as recorded; empty where all is.
+        """Return a sentence on the version that is not as recorded, else an empty one.
 
         Parameters
         ----------
-        draws : instances that are tried.  seed : of the first; the others have the numbers after it.
+        draws : int, default 25
+            Number of instances.
+        seed : int, default 0
+            Seed of the first instance; the next ones follow it.
         """
         instances = [self.draw(Random(seed + i)) for i in range(draws)]
         for i, instance in enumerate(instances):
@@ -54,11 +65,15 @@ def statement(claim: str, draw: Callable[[Random], T]) -> Callable[[Callable[[T]
 
     Parameters
     ----------
-    claim : its id.  draw : makes an instance.
+    claim : str
+        Its id.
+    draw : callable
+        Draws an instance.
 
     Raises
     ------
-    ValueError : the claim has a statement already.
+    ValueError
+        If the claim has a statement already.
     """
 
     def enter(right: Callable[[T], bool]) -> Callable[[T], bool]:
@@ -75,11 +90,13 @@ def as_printed(claim: str) -> Callable[[Callable[[T], bool]], Callable[[T], bool
 
     Parameters
     ----------
-    claim : its id.
+    claim : str
+        Its id.
 
     Raises
     ------
-    LookupError : no version that holds has been entered.
+    KeyError
+        If no version that holds has been entered.
     """
 
     def enter(printed: Callable[[T], bool]) -> Callable[[T], bool]:

@@ -1,4 +1,4 @@
-"""The ledger: every numbered equation, theorem, algorithm, figure and table of the documents, and what else they claim.
+"""Claims of the documents: numbered equations, theorems, figures, tables and sentences.
 
 A claim is quoted in ASCII. Its verdict is one of seven, and it has one pointer to what shows it: a statement of this package, which is
 tried in rational numbers; a theorem that Coq has checked; a declared formulation, or one that is wrong on purpose; a test; an experiment.
@@ -11,14 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files as resources
+from pathlib import Path
+
+from equimargin.formulations.numeric.arguments import did_you_mean
 
 FILES = ("tutorial", "path", "kernel", "encyclopedia", "ordinal")
 """The files of claims, one a document, in the order of the documents' letters T, P, K, W, O."""
 
 
 class Verdict(StrEnum):
-    """What became of a claim."""
+    """Verdict on a claim."""
 
     HOLDS = "holds"
     CORRECTED = "holds corrected"
@@ -30,7 +32,7 @@ class Verdict(StrEnum):
 
 
 class Kind(StrEnum):
-    """What shows a claim; NONE where nothing can, or nothing has to."""
+    """Kind of evidence for a claim; NONE if nothing can show it, or nothing has to."""
 
     STATEMENT = "statement"
     THEOREM = "theorem"
@@ -45,8 +47,20 @@ class Kind(StrEnum):
 class Claim:
     """A claim of a document.
 
-    id : the letter of the document, a dot, and the number of the equation or a name.  place : where it is printed.  says : the quotation.
-    verdict : what became of it.  kind, name : what shows it.  note : what is right instead, or why nothing decides it.
+    Parameters
+    ----------
+    id : str
+        Letter of the document, a dot, and the number of the equation or a name.
+    place : str
+        Place in the document.
+    says : str
+        Quotation.
+    verdict : Verdict
+        Verdict.
+    kind, name : Kind, str
+        Evidence.
+    note : str
+        Correction, or the reason why nothing decides the claim.
     """
 
     id: str
@@ -59,26 +73,27 @@ class Claim:
 
     @property
     def document(self) -> str:
-        """The letter of the document."""
+        """Letter of the document."""
         return self.id.partition(".")[0]
 
     @property
     def exact(self) -> bool:
-        """Whether it is decided in rational numbers, or by a theorem."""
+        """True if a statement in rational numbers or a theorem decides it."""
         return self.kind in (Kind.STATEMENT, Kind.THEOREM)
 
 
 @cache
 def claims() -> tuple[Claim, ...]:
-    """All claims, by document, in the order of the pages.
+    """Return all claims, by document, in the order of the pages.
 
     Raises
     ------
-    ValueError : two claims have one id.
+    ValueError
+        If two claims have one id.
     """
     found: dict[str, Claim] = {}
     for name in FILES:
-        text = (resources("equimargin.proofs.claims") / "documents" / f"{name}.toml").read_text(encoding="utf-8")
+        text = (Path(__file__).parent / "documents" / f"{name}.toml").read_text(encoding="utf-8")
         for row in tomllib.loads(text)["claim"]:
             kind, _, pointer = row["evidence"].partition(" ")
             claim = Claim(row["id"], row["place"], row["says"], Verdict(row["verdict"]), Kind(kind), pointer, row.get("note", ""))
@@ -89,15 +104,19 @@ def claims() -> tuple[Claim, ...]:
 
 
 def chosen(document: str | None = None, verdict: Verdict | None = None) -> Sequence[Claim]:
-    """The claims of one document, or with one verdict; None stands for all.
+    """Return the claims of one document and with one verdict.
 
     Parameters
     ----------
-    document : the letter T, P, K, W or O.  verdict : one of the seven.
+    document : str, optional
+        Letter T, P, K, W or O.
+    verdict : Verdict, optional
+        Verdict.
 
     Raises
     ------
-    ValueError : no document has this letter.
+    ValueError
+        If no document has this letter.
     """
     letters = sorted({claim.document for claim in claims()})
     if document is not None and document not in letters:
@@ -106,17 +125,19 @@ def chosen(document: str | None = None, verdict: Verdict | None = None) -> Seque
 
 
 def claim(id: str) -> Claim:
-    """One claim.
+    """Return one claim.
 
     Parameters
     ----------
-    id : such as T.26.
+    id : str
+        Such as T.26, in any case.
 
     Raises
     ------
-    LookupError : there is none with this id.
+    ValueError
+        If no claim has this id.
     """
-    for known in claims():
-        if known.id == id:
-            return known
-    raise LookupError(f"no claim is called {id!r}")
+    known = {claim.id.lower(): claim for claim in claims()}
+    if id.lower() not in known:
+        raise ValueError(f"no claim is called {id!r}{did_you_mean(id, [claim.id for claim in claims()])}")
+    return known[id.lower()]

@@ -11,32 +11,10 @@ from math import comb
 from random import Random
 
 from equimargin.formulations import classification, polynomial, ranking, ranking_from_pairs
-from equimargin.proofs.claims.instances import (
-    COSTS,
-    Ranked,
-    Vector,
-    best_in_box,
-    combined,
-    dot,
-    minus,
-    of_pairs,
-    points,
-    rankable,
-    ranked,
-    solved,
-)
-from equimargin.proofs.claims.statement import as_printed, statement
-
-
-def cost(at: Ranked) -> Fraction:
-    """C of a soft ranking."""
-    assert at.C is not None
-    return at.C
-
-
-def slacks(at: Ranked) -> Fraction:
-    """sum xi_ij."""
-    return sum((at.xi(r) for r in at.all), Fraction(0))
+from equimargin.formulations.programs.rational import Vector, dot
+from ledger.instances import COSTS, Ranked, best_in_box, combined, cost, floats, minus, of_pairs, points, rankable, ranked, slacks, solved
+from ledger.statement import as_printed, statement
+from ledger.statements.kernels import k
 
 
 @statement("T.83", rankable)
@@ -71,8 +49,7 @@ def _weak_order(random: Random) -> WeakOrder:
     """Draw a few documents, two of them equal, and two different."""
     x, C = points(random, random.randint(3, 5)), random.choice(COSTS)
     y = (0, 0, 1, *(random.randint(0, 2) for _ in x[3:]))
-    optimum = solved(ranking([[float(v) for v in point] for point in x], list(y), C=C))
-    assert optimum.value is not None
+    optimum = solved(ranking(floats(x), list(y), C=C))
     return WeakOrder(x, y, Fraction(C), optimum.value)
 
 
@@ -110,10 +87,7 @@ def a_margin_is_of_nothing(at: Ranked) -> bool:
 
 def nobias(vectors: list[Vector], C: float) -> Fraction:
     """The optimum of the classifying SVM without a bias on vectors that are all of the class 1."""
-    X = [[float(v) for v in vector] for vector in vectors]
-    value = solved(classification(X, [1] * len(X), C, bias=False)).value
-    assert value is not None
-    return value
+    return solved(classification(floats(vectors), [1] * len(vectors), C, bias=False)).value
 
 
 @statement("T.87.equivalent", ranked)
@@ -174,11 +148,6 @@ def the_dual_of_a_ranking_has_no_half(at: Ranked) -> bool:
 def multipliers_of_pairs_are_at_most_the_cost(at: Ranked) -> bool:
     """C >= alpha >= 0, and no equality, for a ranking has no bias: between these bounds alpha is the best, whose slope is 1 - margin."""
     return best_in_box(at.alpha, [1 - at.margin(r) for r in at.all], cost(at))
-
-
-def k(a: Vector, b: Vector) -> Fraction:
-    """(1 + a.b)^2."""
-    return (1 + dot(a, b)) ** 2
 
 
 @statement("T.90", ranked)
@@ -413,9 +382,7 @@ class Kernelized:
 def kernelized(random: Random) -> Kernelized:
     """A small ranking with a kernel."""
     on, C = labelled(random), random.choice(COSTS)
-    X = [[float(v) for v in point] for point in on.x]
-    optimum = solved(ranking_from_pairs(X, [list(pair) for pair in on.pairs], C, polynomial(2, 1.0, 1.0)))
-    assert optimum.value is not None
+    optimum = solved(ranking_from_pairs(floats(on.x), [list(pair) for pair in on.pairs], C, polynomial(2, 1.0, 1.0)))
     return Kernelized(on, Fraction(C), optimum.value, optimum.alpha, optimum.beta)
 
 
@@ -623,8 +590,7 @@ def plain(random: Random) -> Plain:
     """Draw points of both classes."""
     x = points(random, random.randint(2, 5))
     y, C = (-1, 1, *(random.choice((-1, 1)) for _ in x[2:])), random.choice(COSTS)
-    optimum = solved(classification([[float(v) for v in point] for point in x], list(y), C, bias=False))
-    assert optimum.value is not None
+    optimum = solved(classification(floats(x), list(y), C, bias=False))
     return Plain(x, y, Fraction(C), optimum.value, optimum.alpha)
 
 

@@ -1,0 +1,40 @@
+"""The rows of the ledger in `examples/ledger` on the equations of a family."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from equimargin.atlas.markdown import plain
+from equimargin.formulations import Formulation
+from ledger import Kind, claims
+
+NUMBERS = re.compile(r"\(([A-Z]?\.?\d+(?:\.\d+)?)\)(?:-\((\d+)\))?")
+"""Numbers of equations in a source: one, or the first and the last of several."""
+EVIDENCE = {
+    Kind.STATEMENT: "tried in rational numbers: `python -m ledger show {id}` in `examples`",
+    Kind.THEOREM: "machine-checked: `{name}`",
+    Kind.FORM: "declared: `{name}`",
+    Kind.CONTROL: "declared as a control: `{name}`",
+    Kind.TEST: "tested: `{name}`",
+    Kind.NONE: "nothing is run for it",
+}
+"""What shows a row of the ledger, by its kind."""
+
+
+def rows_of(formulations: Sequence[Formulation]) -> Iterator[str]:
+    """Yield the ledger's rows of the equations that these formulations print, or show."""
+    yield from ("## What the documents say, and what became of it", "")
+    wanted = {f"{source.document}.{number}" for each in formulations for source in each.sources for number in _numbers(source.equations)}
+    own = {each.id for each in formulations}
+    found = [row for row in claims() if row.id in wanted or row.name in own or any(row.id.startswith(f"{id}.") for id in wanted)]
+    if not found:
+        yield "The five documents do not print it: its sources are above."
+    for row in found:
+        yield f"* **{plain(row.id)}**, {row.verdict}: {plain(row.note or row.says)} ({EVIDENCE[row.kind].format(id=row.id, name=row.name)})"
+
+
+def _numbers(equations: str) -> Iterator[str]:
+    """Yield the numbers of the equations that a source names, each by itself."""
+    for first, last in NUMBERS.findall(equations):
+        yield from (str(n) for n in range(int(first), int(last) + 1)) if last else (first,)

@@ -1,0 +1,5 @@
+"""Ledger of the documents' claims: each with its verdict and its evidence."""
+
+from ledger.entries import Claim, Kind, Verdict, chosen, claim, claims
+
+__all__ = ["Claim", "Kind", "Verdict", "chosen", "claim", "claims"]
