@@ -67,6 +67,16 @@ class Replay:
         self._substitute(x, {})
         self.unknowns.remove(x)
 
+    def forcingconstraint(self, step: Any) -> None:
+        equation = self.equations.pop(step.equation)
+        assert equation
+        assert () not in equation
+        assert all(v > 0 for v in equation.values()) or all(v < 0 for v in equation.values())
+        assert all(any(self._lower(x, row) for row in self.inequalities) for (x,) in equation)
+        for (x,) in equation:
+            self._substitute(x, {})
+            self.unknowns.remove(x)
+
     def projected(self, step: Any) -> None:
         x = self.unknowns[step.unknown]
         assert not any((x,) in row for row in self.equations)
