@@ -63,54 +63,54 @@ mutants: $(READY)  ## the referee and the checker against formulations, solvers 
 	$(BIN)/python -m pytest -m mutants -s tests/proofs/test_mutants.py tests/proofs/test_mutants_of_families.py
 
 wrong-letters: $(READY)  ## signs, factors, symbols, functions and constraints of printed problems, changed one at a time: each must come out as another problem; ARGS are parts of ids
-	PYTHONPATH=tests $(BIN)/python -m campaigns.wrong_letters $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns wrong_letters $(ARGS)
 
 faults: $(READY)  ## the tests against sources that are wrong on purpose; ARGS picks faults by parts of their names
 	PYTHONPATH=tests $(BIN)/python -m campaigns.faults $(ARGS)
 
 mutation: $(READY)  ## a sample of all mutants of the checker, the referee, bounds and rows: make mutation ARGS="--sample 100 checker"
 	$(BIN)/python $(INSTALL) --quiet --editable '.[test,mutation]'
-	PYTHONPATH=tests $(BIN)/python -m campaigns.mutation $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns mutation --seed 1 $(ARGS)
 
-mutated-certificates: $(READY)  ## certificates that are changed on purpose; ARGS are data sets
-	PYTHONPATH=tests $(BIN)/python -m campaigns.certificate_mutations --seed $(SEED) --examples $(MUTATIONS) $(ARGS)
+mutated-certificates: $(READY)  ## certificates that are changed on purpose; ARGS are parts of their names
+	PYTHONPATH=tests $(BIN)/python -m campaigns certificate_mutations --seed $(SEED) --examples $(MUTATIONS) $(ARGS)
 
 nightly: $(READY)  ## every formulation, backend and solver on new instances: make nightly SEED=1 EXAMPLES=1000
-	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns nightly --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-exact: $(READY)  ## exact optima of degenerate integer problems, checked from the definitions, and a fifth as many exact paths and leave-one-out errors: make nightly-exact SEED=1 EXAMPLES=1000
-	PYTHONPATH=tests $(BIN)/python -m campaigns.exact.nightly --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
-	PYTHONPATH=tests $(BIN)/python -m campaigns.exact.nightly_exact_path --seed $(SEED) --examples $$(( $(EXAMPLES) / 5 ))
+	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly_exact_path --seed $(SEED) --examples $$(( $(EXAMPLES) / 5 ))
 
 nightly-programs: $(READY)  ## exact optima and intervals of programs of every kind: make nightly-programs SEED=1 EXAMPLES=2000
-	PYTHONPATH=tests $(BIN)/python -m campaigns.exact.nightly_programs --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly_programs --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-families: $(READY)  ## exact optima of new instances of the families of the field: make nightly-families SEED=1 EXAMPLES=1000
-	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_families --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_families --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-degenerate: $(READY)  ## degenerate machines of W, couplings, sigmoids and least numbers, against other ways to them: make nightly-degenerate SEED=1 EXAMPLES=200
-	PYTHONPATH=tests:examples $(BIN)/python -m campaigns.exact.nightly_degenerate --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	PYTHONPATH=tests:examples $(BIN)/python -m campaigns exact.nightly_degenerate --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-stability: $(READY)  ## derivatives of exact optima, kinks among them, against differences of exact optima: make nightly-stability SEED=1 EXAMPLES=1000
-	PYTHONPATH=tests $(BIN)/python -m campaigns.exact.nightly_stability --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly_stability --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-sameness: $(READY)  ## the verdicts on all pairs of formulations within every family: make nightly-sameness SEED=1, ARGS="svm.l2" for some
-	PYTHONPATH=tests $(BIN)/python -m campaigns.sameness --seed $(SEED) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns sameness --seed $(SEED) $(ARGS)
 
-killed-studies: $(READY)  ## studies that are killed at random moments and resumed: make killed-studies SEED=1, ARGS="--victim process" for some
-	PYTHONPATH=tests $(BIN)/python -m campaigns.killed_studies --seed $(SEED) $(ARGS)
+killed-studies: $(READY)  ## studies that are killed at random moments and resumed: make killed-studies SEED=1, ARGS=process for some
+	PYTHONPATH=tests $(BIN)/python -m campaigns killed_studies --seed $(SEED) $(ARGS)
 
 fuzz: $(READY)  ## damaged files for everything that reads files, SECONDS a reader: make fuzz SECONDS=600, ARGS="csv npz" for some
 	$(BIN)/python $(INSTALL) --quiet --editable '.[test,fuzz]'
-	PYTHONPATH=tests $(BIN)/python -m campaigns.fuzz --seconds $(SECONDS) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns fuzz.every --seconds $(SECONDS) $(ARGS)
 
 nightly-path: $(READY)  ## regularisation paths of new instances, judged in extended precision, and a fifth as many of each 1-norm family: make nightly-path SEED=1 EXAMPLES=10000
-	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_path --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
-	PYTHONPATH=tests $(BIN)/python -m campaigns.exact.nightly_linear_path --seed $(SEED) --examples $$(( $(EXAMPLES) / 5 ))
+	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_path --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly_linear_path --seed $(SEED) --examples $$(( $(EXAMPLES) / 5 ))
 
 nightly-bounds: $(READY)  ## tiny problems at every scale, and a tenth as many paths, against their optima: make nightly-bounds SEED=1 EXAMPLES=20000
-	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_bounds --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
-	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_bounds_path --seed $(SEED) --examples $$(( $(EXAMPLES) / 10 ))
+	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_bounds --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_bounds_path --seed $(SEED) --examples $$(( $(EXAMPLES) / 10 ))
 
 bench: $(PEERS)/.ready  ## every kind of work beside every peer that can be installed: CPU seconds and ratios, about twenty minutes
 	$(PEERS)/bin/python benchmarks/side_by_side.py $(ARGS)
@@ -141,13 +141,13 @@ verified-checker: $(READY)  ## the checker that is proved in Coq, extracted to O
 	$(BIN)/python -m equimargin.proofs.coq
 
 two-checkers: $(READY)  ## the proved program and checker.py on certificates that are changed on purpose: make two-checkers SEED=1 MUTATIONS=420
-	PYTHONPATH=tests $(BIN)/python -m campaigns.two_checkers --seed $(SEED) --examples $(MUTATIONS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns two_checkers --seed $(SEED) --examples $(MUTATIONS)
 
 three-checkers: $(READY)  ## the same with Coq beside them, which computes each verdict, on certificates of 8 to 32 points a family
-	PYTHONPATH=tests $(BIN)/python -m campaigns.three_checkers $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns three_checkers --seed 1 $(ARGS)
 
 proved-data: $(READY)  ## certificates of whole data sets, of all families by three kernels, put to all three checkers
-	PYTHONPATH=tests $(BIN)/python -m campaigns.proved_data $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns proved_data $(ARGS)
 
 proof-mutants: $(READY)  ## make proofs with definitions that are wrong on purpose: each must be noticed
 	PYTHONPATH=tests $(BIN)/python -m campaigns.rocq --mutants

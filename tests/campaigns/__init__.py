@@ -1,1 +1,9 @@
-"""Long campaigns: seeded faults, new instances every night, tampered certificates, theorems. Each is a `make` target."""
+"""Long campaigns: seeded faults, new instances every night, tampered certificates, theorems. Each is a `make` target.
+
+python -m campaigns NAME --seed 1 --examples 1000 [PART ...]
+"""
+
+import os
+
+for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")

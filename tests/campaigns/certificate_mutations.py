@@ -5,22 +5,22 @@
 
 from __future__ import annotations
 
-import argparse
 import copy
 import itertools
 import json
 import math
-import signal
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache, partial
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
 
 from campaigns.exact.program_kinds import DATA, KINDS
+from campaigns.runner import At, Campaign, Check, Trial
 from equimargin.data import load
 from equimargin.formulations import (
     Kernel,
@@ -50,14 +50,18 @@ from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.solvers import exact_optimum, regularization_path, solve
 from equimargin.solvers.exact.program import Infeasible, Optimum, Undecided, program_optimum
 from equimargin.testing import sample_problem
-from narrow import present
+from narrow import as_a, present
 
 OF_DOCUMENTS = [id for id, known in program_families().items() if known.module.startswith("equimargin.formulations.documents")]
 """The families of the documents that have no canonical shape: their definitions are certified as programs."""
 WITH_A_PATH = ("svm.soft", "svm.nobias", "svr.l1", "rank.l1")
 """The families whose paths are certified."""
-HANGS = 120
-"""Seconds after which a check counts as hanging."""
+DATA_SETS = ("breast_cancer", "diabetes", "diabetes_ranking")
+"""Bundled data whose certificates are changed."""
+LONGEST = 60.0
+"""Time limit of a solver that brackets an optimum."""
+Truth = Callable[[dict[str, Any]], tuple[Fraction | float, Fraction | float]]
+"""The interval of the optimum of the problem that a certificate states."""
 OUTCOMES = ("rejected", "accepted and true", "accepted and FALSE")
 ASKED_ON_A_PATH = 3
 """Lambdas at which an accepted path is compared with the exact optimum."""
@@ -144,7 +148,7 @@ def truth(stated: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]:
             return found.value, found.value
         if found.ray is not None:
             return math.inf, math.inf
-    solution = solve(problem, tol=1e-10)
+    solution = solve(problem, tol=1e-10, time_limit=LONGEST)
     return solution.lower, solution.upper
 
 
@@ -313,70 +317,86 @@ def instances(source: str) -> Iterator[Problem]:
         yield classification(data.X, data.y, np.inf, rbf(1.0), bias=False)
 
 
-def _hanging(signum: int, frame: Any) -> None:
-    raise TimeoutError("the check hangs")
-
-
-def main() -> int:
-    """Mutate every instance's certificate, and print what became of it."""
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--examples", type=int, default=500)
-    arguments.add_argument("data", nargs="*", default=["breast_cancer", "diabetes", "diabetes_ranking"])
-    options = arguments.parse_args()
-    rng, wrong = np.random.default_rng(options.seed), 0
-    signal.signal(signal.SIGALRM, _hanging)
-    for name, problem in ((source, problem) for source in options.data for problem in instances(source)):
-        document = certificate(solve(problem, tol=1e-9))
-        counts = judged(document, truth, rng, options.examples)
-        wrong += counts[OUTCOMES[2]]
-        print(f"{name}, {problem.kernel.name}, {problem.family}: {_table(counts)}", flush=True)
-    for make, data in ((make, data) for make in KINDS for data in DATA):
-        program = make(rng, 8, 3, data)
-        outcome = program_optimum(program)
-        if isinstance(outcome, Undecided):
-            continue
-        counts = judged(program_certificate(program, outcome), program_truth, rng, options.examples)
-        wrong += counts[OUTCOMES[2]]
-        print(f"{make.__name__}, {data}: {_table(counts)}", flush=True)
+def checks(examples: int) -> Iterator[Check]:
+    """Yield the checks of certificates: of families on data, programs, definitions, paths."""
+    for source in DATA_SETS:
+        for problem in instances(source):
+            made = partial(certificate_of_problem, problem)
+            yield of_document(f"{source}, {problem.kernel.name}, {problem.family}", made, truth, examples, len(HOSTILE))
+    forms = len(HOSTILE) + len(HOSTILE_PROGRAMS)
+    for make, data in product(KINDS, DATA):
+        yield of_document(f"{make.__name__}, {data}", partial(certificate_of_kind, make, data), program_truth, examples, forms)
     for id in OF_DOCUMENTS:
-        counts = judged(certificate_of_definition(FAMILIES[id](drawn(FAMILIES[id], options.seed))), program_truth, rng, options.examples)
-        wrong += counts[OUTCOMES[2]]
-        print(f"{id}: {_table(counts)}", flush=True)
+        yield of_document(id, partial(certificate_of_family, id), program_truth, examples, forms)
     for family in WITH_A_PATH:
-        problem = sample_problem(family, linear(), n=8)
-        assert isinstance(problem, MarginProblem)
-        document = path_certificate(regularization_path(problem, 1e-2), gap=1e-2)
-        counts = Counter(path_outcome(present(changed), rng) for _, changed in mutations(document, rng, options.examples))
-        wrong += counts[OUTCOMES[2]]
-        print(f"path, {family}: {_table(counts)}", flush=True)
-    return int(wrong > 0)
+        path = cache(partial(certificate_of_path, family))
+        yield Check(f"path, {family}", judged_path, lambda at, path=path: next(mutations(path(), at.rng(), 1))[1])  # type: ignore[misc]
 
 
-def judged(
-    document: dict[str, Any],
-    truth_of: Callable[[dict[str, Any]], tuple[Fraction | float, Fraction | float]],
-    rng: np.random.Generator,
-    count: int,
-) -> Counter[str]:
-    """What became of a certificate's mutations; a false one is printed."""
-    known, counts = truth_of(document["problem"]), Counter[str]()
-    cases = [(kind, json.dumps(changed).encode(), changed) for kind, changed in mutations(document, rng, count)]
-    for kind, data, changed in [*cases, *((kind, data, None) for kind, data in hostile(document))]:
-        signal.alarm(HANGS)
+def certificate_of_problem(problem: Problem, seed: int) -> dict[str, Any]:
+    """Return the certificate of a problem."""
+    return certificate(solve(problem, tol=1e-9))
+
+
+def certificate_of_kind(make: Callable[..., Program], data: str, seed: int) -> dict[str, Any] | None:
+    """Return the certificate of a drawn program, None where its optimum is undecided."""
+    program = make(np.random.default_rng(seed), 8, 3, data)
+    outcome = program_optimum(program)
+    return None if isinstance(outcome, Undecided) else program_certificate(program, outcome)
+
+
+def certificate_of_family(id: str, seed: int) -> dict[str, Any]:
+    """Return the certificate of an instance of a family of the documents, drawn by a seed."""
+    return certificate_of_definition(FAMILIES[id](drawn(FAMILIES[id], seed)))
+
+
+def certificate_of_path(family: str) -> dict[str, Any]:
+    """Return the certificate of a path."""
+    return path_certificate(regularization_path(as_a(MarginProblem, sample_problem(family, linear(), n=8)), 1e-2), gap=1e-2)
+
+
+def judged_path(changed: dict[str, Any], at: At) -> Trial:
+    """Return what became of a changed certificate of a path."""
+    outcome = path_outcome(changed, at.rng(1))
+    return Trial(["a gap that does not hold"] if outcome == OUTCOMES[2] else [], Counter([outcome]))
+
+
+def of_document(name: str, made: Callable[[int], dict[str, Any] | None], truth_of: Truth, examples: int, forms: int) -> Check:
+    """Return the check of a certificate's changes, and of its hostile forms after them.
+
+    Parameters
+    ----------
+    name : str
+        The name of the check.
+    made : callable
+        The certificate, by a seed.
+    truth_of : callable
+        The interval that its optimum is in.
+    examples, forms : int
+        The numbers of changes and of hostile forms.
+    """
+    document = cache(made)
+    known = cache(lambda seed: truth_of(present(document(seed))["problem"]))
+
+    def draw(at: At) -> tuple[str, bytes, dict[str, Any] | None] | None:
+        whole = document(at.seed)
+        if whole is None:
+            return None
+        if at.number >= examples:
+            return (*next(islice(hostile(whole), at.number - examples, None)), None)
+        kind, changed = next(mutations(whole, at.rng(), 1))
+        return kind, json.dumps(changed).encode(), changed
+
+    def examine(case: tuple[str, bytes, dict[str, Any] | None] | None, at: At) -> Trial:
+        if case is None:
+            return Trial(counts=Counter(["undecided"]))
+        kind, data, changed = case
         found = accepted(data)
-        signal.alarm(0)
-        same = changed is None or changed["problem"] == document["problem"]
-        outcome = OUTCOMES[0 if found is None else 1 + false(found, known if same else truth_of(present(changed)["problem"]))]
-        counts[outcome] += 1
-        if outcome == OUTCOMES[2]:
-            print(f"  FALSE: {kind}")
-    return counts
+        same = changed is None or changed["problem"] == present(document(at.seed))["problem"]
+        outcome = OUTCOMES[0 if found is None else 1 + false(found, known(at.seed) if same else truth_of(present(changed)["problem"]))]
+        return Trial([f"a false interval is accepted, {kind}"] if outcome == OUTCOMES[2] else [], Counter([outcome]))
+
+    return Check(name, examine, draw, lambda count: count + forms)
 
 
-def _table(counts: Counter[str]) -> str:
-    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+CAMPAIGN = Campaign(__name__, __doc__, checks, 500)

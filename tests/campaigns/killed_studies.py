@@ -1,6 +1,6 @@
 """Studies that are killed at random moments and resumed: no answer lost, none there twice, the table that of a study left in peace.
 
-    python -m campaigns.killed_studies --seed 1 --runs 20 --victim process
+    python -m campaigns killed_studies --seed 1 --runs 20 process
 
 A victim is the process of the study, one of joblib's workers, one of Dask's workers, or the scheduler of a Dask cluster. Exit status 1 if a
 study ends otherwise than one that nobody killed, or if no kill met a study at work.
@@ -8,7 +8,6 @@ study ends otherwise than one that nobody killed, or if no kill met a study at w
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -18,11 +17,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from campaigns.runner import At, Campaign, Check, Trial
 from equimargin.study import Study
 
 PLAN = """
@@ -41,6 +43,10 @@ TIMES = ("compile_seconds", "solve_seconds", "cpu_seconds", "finished")
 """The columns that differ from run to run."""
 ANSWERS = 200
 """How many these are."""
+MET = "killed at work"
+"""The word for a study that a kill met."""
+FEW = 5
+"""Studies of which one at least must be met."""
 THROUGH = "was through already"
 """What is said of a study that nobody could kill, because it had all its answers."""
 ABOUT_AN_ANSWER = 0.02
@@ -162,12 +168,10 @@ def _killed(running: subprocess.Popen[bytes], file: Path, before: int, chance: r
     return f"{said}, TRACEBACK {errors.decode()[-2000:]}" if b"Traceback" in errors else said
 
 
-def run(folder: Path, number: int, victim: str, chance: random.Random, whole: list[dict[str, Any]], kills: int) -> tuple[str, bool, int]:
-    """One study, killed and resumed until it is through: what happened, whether it ended as it should, and how many kills met it."""
-    name = f"{victim}-{number}"
-    file = folder / f"{name}.sqlite"
-    said = [killed_once(folder, name, victim, chance) for _ in range(kills)]
-    met = sum(not each.startswith(THROUGH) for each in said)
+def examined(folder: Path, victim: str, whole: list[dict[str, Any]], name: str, at: At) -> Trial:
+    """Kill and resume one study, and return how it ended, and whether the kill met it at work."""
+    file, chance = folder / f"{name}.sqlite", random.Random(str([*at]))
+    said = [killed_once(folder, name, victim, chance)]
     last = study(folder, name)
     _, errors = last.communicate(timeout=LONGEST)
     rows = table(file)
@@ -175,12 +179,18 @@ def run(folder: Path, number: int, victim: str, chance: random.Random, whole: li
         checked = sql.execute("PRAGMA integrity_check").fetchone()[0]
     keys = [row["key"] for row in rows]
     lost, twice = len({row["key"] for row in whole} - set(keys)), len(keys) - len(set(keys))
-    same = rows == whole
-    compared = "the same table" if same else f"ANOTHER TABLE: {difference(rows, whole)}"
-    said.append(f"{lost} lost, {twice} twice, integrity {checked}, {compared}")
-    good = last.returncode == 0 and not lost and not twice and checked == "ok" and same
+    compared = "the same table" if rows == whole else f"ANOTHER TABLE: {difference(rows, whole)}"
+    good = last.returncode == 0 and not lost and not twice and checked == "ok" and rows == whole
     wrong = any(word in each for each in said for word in ("HANGS", "TRACEBACK"))
-    return "; ".join(said) + (f"; {errors.decode()}" if errors else ""), good and not wrong, met
+    said += [f"{lost} lost, {twice} twice, integrity {checked}, {compared}", errors.decode()]
+    met = THROUGH if said[0].startswith(THROUGH) else MET
+    return Trial([] if good and not wrong else ["; ".join(said)], Counter([met]))
+
+
+def no_kill(trials: Sequence[Trial]) -> Iterator[str]:
+    """Complain that no kill met a study at work."""
+    if len(trials) >= FEW and not any(trial.counts[MET] for trial in trials):
+        yield "no kill met a study at work"
 
 
 def difference(rows: list[dict[str, Any]], whole: list[dict[str, Any]]) -> str:
@@ -192,30 +202,14 @@ def difference(rows: list[dict[str, Any]], whole: list[dict[str, Any]]) -> str:
     return f"{len(rows)} rows in the place of {len(whole)}"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, kill, resume, compare, report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--runs", type=int, default=20, help="studies of each victim")
-    parser.add_argument("--kills", type=int, default=1, help="kills of each study")
-    parser.add_argument("--victim", choices=[*EXECUTORS], nargs="*", default=[*EXECUTORS])
-    options = parser.parse_args(arguments)
-    wrong, killed, chance = 0, 0, random.Random(options.seed)
+def checks(_: int) -> Iterator[Check]:
+    """Yield the check of each victim, after a study that is left in peace."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         study(folder, "whole").communicate(timeout=LONGEST)
         whole = table(folder / "whole.sqlite")
-        print(f"{len(whole)} answers", flush=True)
-        for number in range(options.runs):
-            for victim in options.victim:
-                said, good, met = run(folder, number, victim, chance, whole, options.kills)
-                wrong, killed = wrong + (not good), killed + met
-                print(f"{'  ' if good else '! '}{victim} {number + 1}: {said}", flush=True)
-    studies = options.runs * len(options.victim)
-    print(f"{killed} of {studies * options.kills} kills met a study at work; the others came when it was through")
-    print(f"{wrong} of {studies} studies ended otherwise than one that nobody killed, seed {options.seed}")
-    return 1 if wrong or not killed else 0
+        for victim in EXECUTORS:
+            yield Check(victim, partial(examined, folder, victim, whole), lambda at, victim=victim: f"{victim}-{at.number}", wrong=no_kill)  # type: ignore[misc]
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+CAMPAIGN = Campaign(__name__, __doc__, checks, 20, unit="runs")

@@ -1,6 +1,6 @@
 """Mutants of the sources on which proofs stand, drawn by a seed from all that Cosmic Ray makes, and how many the tests kill.
 
-    python -m campaigns.mutation --seed 1 --sample 25 checker referee
+    python -m campaigns mutation --seed 1 --sample 25 checker referee
 
 Each mutant is one changed place of a source, which only a child of this process sees: nothing is written. There the tests of its room
 run until the first one fails, those first that took the least time without a mutant. Kernels of the room run there as Python, because their
@@ -10,7 +10,6 @@ it in `survivors.toml`. A survivor without one ends with exit status 1, and so d
 
 from __future__ import annotations
 
-import argparse
 import ast
 import inspect
 import json
@@ -21,8 +20,10 @@ import resource
 import sys
 import tomllib
 import traceback
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -34,6 +35,7 @@ import numba
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
+from campaigns.runner import Campaign, Check, Trial, once
 from places import ALL_TESTS, ROOT
 
 SURVIVORS = Path(__file__).with_name("survivors.toml")
@@ -44,6 +46,8 @@ UNHEARD = "ignore::pytest.PytestAssertRewriteWarning"
 """The warning that this process has loaded hypothesis before pytest has, which every child inherits."""
 CLOCK = 3
 """How many times the CPU seconds without a mutant the tests of one may take, which may make a loop go on for ever."""
+LIMIT_SECONDS = 3600.0
+"""CPU time limit of drawing mutants; their tests have limits of their own."""
 MOST_SECONDS = 900
 """CPU seconds of the tests of a room without a mutant, at most."""
 LOADED_FIRST = ("pytest", "hypothesis", "hypothesis.extra.numpy", "scipy.sparse", "scipy.optimize", "numba", "cvxpy", "sklearn.svm")
@@ -243,38 +247,27 @@ def argued() -> dict[str, str]:
     return {entry["mutant"]: entry["argument"] for entry in tomllib.loads(SURVIVORS.read_text(encoding="utf-8"))["survivor"]}
 
 
-def examined(name: str, sample: int, seed: int) -> bool:
-    """Try a sample of a room's mutants and say how many are killed; whether every survivor has an argument."""
-    room, known = ROOMS[name], argued()
+def examined(room: Room, sample: int, seed: int, at: object) -> Trial:
+    """Return how many mutants of a sample are killed, and which survive without an argument."""
+    known = argued()
     fails, seconds = killed(room, None)
     if fails:
-        print(f"{name}: its tests fail without any mutant", flush=True)
-        return False
+        return Trial(["its tests fail without any mutant"])
     tried, places = drawn(room, sample, seed)
-    survivors = [mutant for mutant in tried if not killed(room, mutant, CLOCK * math.ceil(seconds))[0]]
-    for mutant in survivors:
-        print(f"{name}: survives: {mutant}\n    {known.get(str(mutant), 'WITHOUT AN ARGUMENT')}", flush=True)
-    print(f"{name}: {len(tried) - len(survivors)} of {len(tried)} killed, drawn by seed {seed} from {places:,} places", flush=True)
-    return all(str(mutant) in known for mutant in survivors)
+    survivors = [str(mutant) for mutant in tried if not killed(room, mutant, CLOCK * math.ceil(seconds))[0]]
+    counts = Counter({"killed": len(tried) - len(survivors), "places": places})
+    counts.update(f"survives: {mutant} ({known[mutant]})" for mutant in survivors if mutant in known)
+    return Trial([f"survives WITHOUT AN ARGUMENT: {mutant}" for mutant in survivors if mutant not in known], counts)
 
 
-def main() -> int:
-    """The exit status."""
-    parser = argparse.ArgumentParser(prog="campaigns.mutation", description="How many mutants of what proofs stand on do the tests kill?")
-    parser.add_argument("rooms", nargs="*", default=list(ROOMS), help=f"by default all: {', '.join(ROOMS)}")
-    parser.add_argument("--sample", type=int, default=25, help="mutants of each room")
-    parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    for name in asked.rooms:
-        if name not in ROOMS:
-            parser.error(f"there is no room {name!r}; there are {', '.join(ROOMS)}")
+def checks(sample: int) -> Iterator[Check]:
+    """Yield the check of each room."""
     os.environ["EQUIMARGIN_PROFILE"] = "faults"
     FOLDER.mkdir(parents=True, exist_ok=True)
     for package in LOADED_FIRST:
         import_module(package)
-    argued_all = [examined(name, asked.sample, asked.seed) for name in asked.rooms]
-    return 0 if all(argued_all) else 1
+    for name, room in ROOMS.items():
+        yield Check(name, partial(examined, room, sample), lambda at: at.seed, once, LIMIT_SECONDS)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+CAMPAIGN = Campaign(__name__, __doc__, checks, 25, unit="sample")

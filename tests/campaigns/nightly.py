@@ -1,6 +1,6 @@
 """Every formulation, backend and solver on many drawn problems: how often they are right, and what went wrong, ready to be run again.
 
-    python -m campaigns.nightly --seed 1 --examples 1000
+    python -m campaigns nightly --seed 1 --examples 1000
 
 Exit status 1 if anything disagrees, if a solver of our own fails where it must not, or if anything raises or hangs. Backends and reference
 solvers may fail: that is counted and shown. Every instance of which something is to be said becomes a script under build/nightly.
@@ -8,32 +8,20 @@ solvers may fail: that is counted and shown. Every instance of which something i
 
 from __future__ import annotations
 
-import os
-
-for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-
-import argparse
-import faulthandler
-import signal
-import sys
 import time
-import traceback
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from campaigns.shrunk import shrunk
+from campaigns.runner import At, Campaign, Check, Trial
+from campaigns.shrunk import BY_COMPARING
 from equimargin import compare
-from equimargin.formulations import MarginProblem, OneNormProblem, Problem, ranking, rbf
-from equimargin.formulations.problem import AnyProblem
+from equimargin.formulations import MarginProblem, Problem, ranking, rbf
 from equimargin.formulations.problem.limits import PAIR_LIMIT
 from equimargin.formulations.rows.labelled import LabelledPairs
-from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers
 from equimargin.proofs import Agreement, FamilyVerdict, Judgement
@@ -45,10 +33,6 @@ TIME_LIMIT = 5.0
 """Seconds an answer, of CPU time."""
 PATIENT = 60.0
 """Seconds an answer where the pairs are many, of CPU time."""
-HANG = 300.0
-"""Seconds an instance, of CPU time: more is a hang."""
-DEADLOCK = 50 * HANG
-"""Seconds of the clock after which not even the busiest machine is an excuse: what waits for something uses no CPU time."""
 OWN_CORE = 0.9
 """CPU time over time of the clock, of a process that need not share its core: of one that has less, limits are shortened."""
 WIDTH = 1e-6
@@ -67,44 +51,18 @@ ROUNDED = 1e-9
 
 @dataclass
 class Found:
-    """What came of one instance: its family's judgements, or what was raised."""
+    """An instance, and its family's judgements."""
 
     problem: Problem
-    family: FamilyVerdict | None
-    error: str
-    seconds: float
-
-
-@dataclass
-class Report:
-    """The lines on a family, and what is to be counted as a failure."""
-
-    lines: list[str] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-
-    def add_rankings(self, id: str, found: Sequence[Found]) -> None:
-        """What is said of rankings with many levels, which a seed makes again."""
-        pairs = ", ".join(f"{each.problem.p:,}" for each in found)
-        self.lines.append(f"  many levels: {pairs} pairs, {sum(each.seconds for each in found):.0f} s")
-        for number, each in enumerate(found):
-            self.failures += [f"{id}, many levels, number {number}: {sentence}" for sentence in _complaints(each)]
+    family: FamilyVerdict
 
 
 # Drawing.
 
 
-def drawn(family: str, count: int, number: int) -> list[Problem]:
-    """Instances of a family, `count` of them, always the same ones for a seed."""
-    return [drawn_problem(family, number, k) for k in range(count)]
-
-
-def many_levels(family: str, count: int, number: int) -> list[Problem]:
-    """Rankings with many levels: ties of features and of labels, several queries, all scales; the same ones for a seed."""
-    return [_of_levels(family, LEVELS[k % len(LEVELS)], [number, k]) for k in range(count)]
-
-
-def _of_levels(family: str, levels: int, number: list[int]) -> Problem:
-    rng = np.random.default_rng(number)
+def many_levels(family: str, seed: int, number: int) -> Problem:
+    """Return a ranking with many levels, ties and queries, at any scale, by a seed and a number."""
+    rng, levels = np.random.default_rng([seed, number]), LEVELS[number % len(LEVELS)]
     m, d = levels + int(rng.integers(1, levels)), int(rng.integers(1, 6))
     X = np.round(rng.normal(size=(m, d)) * 8) / 8 if rng.integers(2) else rng.normal(size=(m, d))
     y = np.argsort(np.argsort(X @ rng.normal(size=d) + rng.normal(size=m))) * levels // m
@@ -119,25 +77,10 @@ def _of_levels(family: str, levels: int, number: list[int]) -> Problem:
 # Solving.
 
 
-class Hang(BaseException):
-    """An instance took longer than it may; no exception of an answer's, which `compare` makes a failed answer."""
-
-
-def examined(problem: Problem, cpu_limit: float = TIME_LIMIT) -> Found:
-    """All answers to an instance, watched."""
-    started = time.process_time()
-    signal.signal(signal.SIGPROF, _hang)
-    signal.setitimer(signal.ITIMER_PROF, HANG, HANG)  # again where a callback of native code has lost the exception
-    faulthandler.dump_traceback_later(DEADLOCK, exit=True)  # native code that never comes back ends the process
-    family, error = None, ""
-    try:
-        family = _compared(problem, cpu_limit)
-    except (Exception, Hang):
-        error = traceback.format_exc()
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
-        faulthandler.cancel_dump_traceback_later()
-    return Found(problem, family, error, time.process_time() - started)
+def judged(problem: Problem, at: object = None, cpu_limit: float = TIME_LIMIT) -> Trial:
+    """Return what is to be held against the answers to an instance."""
+    family = _compared(problem, cpu_limit)
+    return Trial(complaints(problem, family), kept=Found(problem, family))
 
 
 def _compared(problem: Problem, cpu_limit: float) -> FamilyVerdict:
@@ -151,16 +94,13 @@ def _compared(problem: Problem, cpu_limit: float) -> FamilyVerdict:
     return family
 
 
-def _hang(*_: Any) -> None:
-    raise Hang(f"no end after {HANG:g} s")
-
-
-def summed(problem: Problem) -> Found:
-    """All answers to a ranking of many levels, and what its pairs one by one say of the first solver's."""
-    found = examined(problem, TIME_LIMIT if problem.p <= PAIR_LIMIT else PATIENT)
-    assert isinstance(problem, MarginProblem)
-    wrong = "" if found.error else _wrong_sums(problem)
-    return replace(found, family=None, error=wrong) if wrong else found
+def summed(problem: Problem, at: object = None) -> Trial:
+    """Return the complaints about a ranking of many levels, whose pairs are summed one by one too."""
+    trial = judged(problem, cpu_limit=TIME_LIMIT if problem.p <= PAIR_LIMIT else PATIENT)
+    wrong = _wrong_sums(as_a(MarginProblem, problem))
+    trial.said += [wrong] if wrong else []
+    trial.counts["pairs"] = problem.p
+    return trial
 
 
 def _wrong_sums(problem: MarginProblem) -> str:
@@ -185,16 +125,6 @@ def _wrong_sums(problem: MarginProblem) -> str:
         return f"the lower bound {solution.lower!r} is above the value {value!r} that the pairs sum to"
     off = np.abs(alpha.pull() - beta).max() / max(np.abs(beta).max(), 1e-300) if isinstance(alpha, PairMultipliers) else 0.0
     return f"A'alpha is off by {off:.1e} from the sum over the pairs" if off > ROUNDED else ""
-
-
-def run(problems: Sequence[Problem], processes: int, of_each: Callable[[Problem], Found] = examined) -> Iterator[Found]:
-    """What came of each, in order."""
-    if processes == 1:
-        yield from map(of_each, problems)
-        return
-    from joblib import Parallel, delayed
-
-    yield from Parallel(n_jobs=processes, return_as="generator", batch_size=1)(delayed(of_each)(problem) for problem in problems)
 
 
 # What an instance has of everything nasty.
@@ -282,99 +212,47 @@ def _succeeds(family: FamilyVerdict, judgement: Judgement) -> bool:
     return judgement.agreement is Agreement.AGREES and narrow
 
 
-# A script that shows it again.
-
-
-def script(problem: Problem, sentences: Sequence[str]) -> str:
-    """A self-contained program that rebuilds the instance to the last bit and compares."""
-    said = "\n".join(sentences)
-    return (
-        f'"""{said}"""\n\nimport numpy as np\n\nfrom equimargin import compare\n'
-        "from equimargin.formulations import MarginProblem, OneNormProblem\n"
-        "from equimargin.formulations.kernels.exponential import Exponential\n"
-        "from equimargin.formulations.kernels.kernel import RBF, Linear, Polynomial\n"
-        "from equimargin.formulations.rows.labelled import LabelledPairs\n"
-        "from equimargin.formulations.rows import Signed, Tube\nfrom equimargin.formulations.rows.levels import Levels\n\ninf = np.inf\n"
-        f"X = np.array({np.asarray(problem.X).tolist()!r})\nrows = {_rows_text(problem)}\nproblem = {_problem_text(problem)}\n"
-        f"print(compare(problem, time_limit={TIME_LIMIT}, patient=True))\n"
-    )
-
-
-def _rows_text(problem: Problem) -> str:
-    rows = problem.rows
-    y = f"np.array({rows.y.tolist()!r})"
-    if isinstance(rows, Pairs):
-        query = "None" if rows.query is None else f"np.array({rows.query.tolist()!r})"
-        return f"LabelledPairs({y}, {query})"
-    if isinstance(rows, Levels):
-        return f"Levels({y}, {rows.T})"
-    return f"Tube({y}, {rows.epsilon!r})" if isinstance(rows, Tube) else f"Signed({y})"
-
-
-def _problem_text(problem: Problem) -> str:
-    if not isinstance(problem, MarginProblem):
-        return f"OneNormProblem(X, {problem.kernel!r}, rows, {problem.C!r}, {problem.over!r}, {problem.bias!r})"
-    weights = "None" if problem.weights is None else f"np.array({problem.weights.tolist()!r})"
-    return f"MarginProblem(X, {problem.kernel!r}, rows, {problem.C!r}, {problem.loss!r}, {problem.bias!r}, {weights}, {problem.delta!r})"
+def complaints(problem: Problem, family: FamilyVerdict) -> list[str]:
+    """Return what is to be held against the answers to an instance."""
+    return [said for j in family.judgements if (said := complaint(problem, family, j)) is not None]
 
 
 # The report.
 
 
-def report(id: str, found: Sequence[Found], folder: Path) -> Report:
-    """All that is said of a family."""
-    out = Report()
-    sizes = np.array([f.problem.m for f in found])
-    seconds = sum(f.seconds for f in found)
-    out.lines.append(
-        f"\n{id}: {len(found)} instances, n from {sizes.min()} to {sizes.max()}, median {np.median(sizes):.0f}, "
-        f"{np.mean(sizes >= 20):.0%} with n >= 20, {seconds:.0f} s"
-    )
-    out.lines += _branch_lines(found, out)
-    out.lines += _solver_lines(found)
-    for number, each in enumerate(found):
-        sentences = _complaints(each)
-        if sentences:
-            path = folder / f"{id}-{number}.py"
-            path.write_text(script(each.problem, sentences), encoding="utf-8")
-            out.failures += [f"{path}: {sentence}" for sentence in sentences]
-            out.lines.append(f"  small: {shrunk(each.problem, complaints, sentences, path)}")
-    return out
+def lines(trials: Sequence[Trial]) -> Iterator[str]:
+    """Yield the sizes, branches and solvers of a family."""
+    found = [trial.kept for trial in trials if trial.kept is not None]
+    sizes = np.array([each.problem.m for each in found] or [0])
+    yield f"n from {sizes.min()} to {sizes.max()}, median {np.median(sizes):.0f}, {np.mean(sizes >= 20):.0%} with n >= 20"
+    yield ", ".join(f"{name} {'-' if count is None else count}" for name, count in _counted_branches(found).items())
+    yield from _solver_lines(found)
 
 
-def complaints(problem: AnyProblem) -> list[str]:
-    """What is to be said of the answers to an instance."""
-    assert isinstance(problem, MarginProblem | OneNormProblem)
-    return _complaints(examined(problem))
+def rare_branches(trials: Sequence[Trial]) -> Iterator[str]:
+    """Complain of a branch that is too rare, once there are enough instances to tell."""
+    found = [trial.kept for trial in trials if trial.kept is not None]
+    rare = [name for name, count in _counted_branches(found).items() if count is not None and count < SHARE * len(found)]
+    if rare and len(found) >= 60:
+        yield f"too few instances: {', '.join(rare)}"
 
 
-def _complaints(found: Found) -> list[str]:
-    if found.family is None:
-        return [found.error.strip().splitlines()[-1]]
-    family = found.family
-    return [said for j in family.judgements if (said := complaint(found.problem, family, j)) is not None]
-
-
-def _branch_lines(found: Sequence[Found], out: Report) -> Iterator[str]:
-    """Counts of the branches; one that is too rare is a failure once there are enough instances to tell."""
+def _counted_branches(found: Sequence[Found]) -> dict[str, int | None]:
     counts: dict[str, int | None] = {}
     for each in found:
         for name, here in branches(each.problem).items():
             counts[name] = None if here is None else (counts.get(name) or 0) + here
-    yield "  " + ", ".join(f"{name} {'-' if count is None else count}" for name, count in counts.items())
-    rare = [name for name, count in counts.items() if count is not None and count < SHARE * len(found)]
-    if rare and len(found) >= 60:
-        out.failures.append(f"too few instances: {', '.join(rare)}")
+    return counts
 
 
 def _solver_lines(found: Sequence[Found]) -> Iterator[str]:
     """One line a backend or solver: how many answers, how they were judged, how they ended, and the worst figures."""
     groups: dict[tuple[bool, str], list[tuple[Found, Judgement]]] = defaultdict(list)
     for each in found:
-        for j in each.family.judgements if each.family is not None else ():
+        for j in each.family.judgements:
             if j.agreement is not Agreement.SKIPPED:
                 groups[j.evidence.run.formulation is None, j.evidence.run.solver].append((each, j))
-    form = "  {:<20} {:>7} {:>8} {:>9} {:>9} {:>8}   {}"
+    form = "{:<20} {:>7} {:>8} {:>9} {:>9} {:>8}   {}"
     yield form.format("", "answers", "ok", "claim", "width", "seconds", "agreement; status")
     for (own, name), group in sorted(groups.items()):
         judgements = [j for _, j in group]
@@ -385,18 +263,14 @@ def _solver_lines(found: Sequence[Found]) -> Iterator[str]:
             name,
             len(group),
             f"{len(ok) / len(group):.2%}",
-            _worst(j.claim for f, j in ok if _feasible(f)),
-            _worst(j.relative_width for f, j in ok if own and _feasible(f)),
+            _worst(j.claim for f, j in ok if f.family.feasible),
+            _worst(j.relative_width for f, j in ok if own and f.family.feasible),
             f"{max(j.evidence.run.solve_seconds or 0.0 for j in judgements):.1f}",
             f"{_counted(agreements)}; {_counted(statuses)}",
         )
-    undecided = Counter(str(each.family.verdict) for each in found if each.family is not None)
-    infeasible = sum(each.family is not None and not each.family.feasible for each in found)
-    yield f"  verdicts: {_counted(undecided)}; {infeasible} infeasible"
-
-
-def _feasible(found: Found) -> bool:
-    return found.family is not None and found.family.feasible
+    undecided = Counter(str(each.family.verdict) for each in found)
+    infeasible = sum(not each.family.feasible for each in found)
+    yield f"verdicts: {_counted(undecided)}; {infeasible} infeasible"
 
 
 def _worst(figures: Iterator[float]) -> str:
@@ -408,34 +282,26 @@ def _counted(counts: Counter[str]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.most_common())
 
 
-def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
-    """Draw, solve, report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--examples", type=int, default=130, help="instances, over all families")
-    parser.add_argument("--family", action="append", choices=list(CANONICAL), help="only these")
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--folder", type=Path, default=Path("build/nightly"))
-    options = parser.parse_args(arguments)
-    options.folder.mkdir(parents=True, exist_ok=True)
-    families = options.family or list(CANONICAL)
-    share = [options.examples // len(families) + (k < options.examples % len(families)) for k in range(len(families))]
-    samples = [sample_problem(family, kernel) for family in CANONICAL for kernel in (None, rbf())]
-    compare(samples, solvers=list(SOLVERS))  # compiles: an answer's time is not for that
-    started, failures = time.perf_counter(), []
-    for family, count in zip(families, share, strict=True):
-        if count:
-            found = list(run(drawn(family, count, options.seed), options.processes))
-            of_family = report(family, found, options.folder)
-            if family in ("rank.l1", "rank.l2"):
-                rankings = many_levels(family, len(LEVELS) + count // RANKINGS, options.seed)
-                of_family.add_rankings(family, list(run(rankings, options.processes, summed)))
-            failures += of_family.failures
-            for line in [*of_family.lines, *(f"  ! {failure}" for failure in of_family.failures)]:
-                say(line)
-    say(f"\n{sum(share)} instances, {len(failures)} failures, {time.perf_counter() - started:.0f} s, seed {options.seed}")
-    return 1 if failures else 0
+def checks(_: int) -> Iterator[Check]:
+    """Yield the check of each family, and of its rankings with many levels."""
+    for family in CANONICAL:
+
+        def draw(at: At, family: str = family) -> Problem:
+            return drawn_problem(family, at.seed, at.number)
+
+        yield Check(family, judged, draw, lines=lines, wrong=rare_branches, shown=BY_COMPARING)
+        if family in ("rank.l1", "rank.l2"):
+
+            def of_levels(at: At, family: str = family) -> Problem:
+                return many_levels(family, at.seed, at.number)
+
+            count = lambda examples: examples and len(LEVELS) + examples // RANKINGS  # noqa: E731
+            yield Check(f"{family}, many levels", summed, of_levels, count, shown=BY_COMPARING)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def compile_all() -> None:
+    """Compare a problem of each family by everything: an answer's time is not for the compiler."""
+    compare([sample_problem(family, kernel) for family in CANONICAL for kernel in (None, rbf())], solvers=list(SOLVERS))
+
+
+CAMPAIGN = Campaign(__name__, __doc__, checks, 130, shared=True, processes=2, start=compile_all)

@@ -1,6 +1,6 @@
 """Proven intervals of tiny problems at every scale that float64 has, against their optima; and no hang, no foreign exception, no warning.
 
-    python -m campaigns.nightly_bounds --seed 1 --examples 20000
+    python -m campaigns nightly_bounds --seed 1 --examples 20000
 
 Problems of one and two points are judged by their closed forms (`exact.closed_forms`), those of up to eight points by `exact_optimum`.
 Scales, costs, weights and kernel parameters go from 1e-320 to 1e300, offsets to 1e8 times the scale. Of every problem one solver's
@@ -13,23 +13,15 @@ Every kind of finding becomes a short script under build/nightly. Exit status 1 
 
 from __future__ import annotations
 
-import os
-
-for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-
-import argparse
-import faulthandler
-import signal
 import sys
-import time
 import traceback
 import warnings
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -40,7 +32,7 @@ from scipy import sparse
 import equimargin
 from campaigns.exact.closed_forms import ClosedForm, closed_form
 from campaigns.exact.nightly import Definition, exact_values
-from campaigns.shrunk import shrunk
+from campaigns.runner import At, Campaign, Check, Hang, Trial, watched
 from equimargin import formulations, solvers
 from equimargin.equivalence.reproduction import Code
 from equimargin.formulations import (
@@ -71,34 +63,15 @@ from equimargin.solvers.exact_limits import rational_kernel
 from equimargin.testing import CANONICAL, sample_problem
 
 FAMILIES = (
-    "svm.hard",
-    "svm.soft",
-    "svm.l2",
-    "svm.nobias",
-    "svm.nobias_l2",
-    "svm.nobias_hard",
-    "svm.penalized",
-    "svm.penalized_l2",
-    "svm.penalized_hard",
-    "svr.hard",
-    "svr.l1",
-    "svr.l2",
-    "rank.hard",
-    "rank.l1",
-    "rank.l2",
-    "rank.onenorm",
-    "rvm",
-    "svm.onenorm",
-    "svm.nobias_onenorm",
+    *("svm.hard", "svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "svm.nobias_hard"),
+    *("svm.penalized", "svm.penalized_l2", "svm.penalized_hard", "svr.hard", "svr.l1", "svr.l2", "rank.hard", "rank.l1", "rank.l2"),
+    *("rank.onenorm", "rvm", "svm.onenorm", "svm.nobias_onenorm"),
 )
 SMALL_ONE_IN = 4
 """One example in this number has up to MOST points and is judged by `exact_optimum`; the others have one or two points."""
 MOST = 8
 CPU_SECONDS = 10.0
 """What a call may take."""
-WALL_SECONDS = 600.0
-"""After so long native code that never comes back ends the process; its example is then in RUNNING."""
-RUNNING = "bounds-running.py"
 TIME_LIMIT = 1.0
 """Seconds that every other solver is given; the others have no limit."""
 RANDOM_POINTS = 3
@@ -264,10 +237,6 @@ def _sample_weight(rng: np.random.Generator, m: int) -> list[str]:
 # Watching a call.
 
 
-class Hang(BaseException):
-    """A call takes longer than it may; no `except Exception` stops it."""
-
-
 @dataclass
 class Finding:
     """What is wrong: its kind, by which findings are alike, a sentence, and the lines of a script that show it."""
@@ -294,9 +263,9 @@ class Watch:
         """A call under watch: `what` it is, how it is `shown` in a script, and whether it may raise a ValueError of `ours`."""
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS, CPU_SECONDS)
             try:
-                yield
+                with watched(CPU_SECONDS):
+                    yield
             except Hang:
                 self.found(f"hang {what} {self.family}", f"{what} goes on after {CPU_SECONDS:g} s of CPU", shown)
                 raise Skipped from None
@@ -308,8 +277,6 @@ class Watch:
                     kind = f"{type(error).__name__} {what} {last}"
                     self.found(kind, f"{what} raises {type(error).__name__}: {error} (in {last})", shown)
                 raise Skipped from None
-            finally:
-                signal.setitimer(signal.ITIMER_PROF, 0.0)
         for warning in warned:
             where = f"{Path(warning.filename).name}:{warning.lineno}"
             self.found(f"warning {warning.message} {where}", f"{what} warns: {warning.message} (at {where})", shown)
@@ -327,10 +294,6 @@ def _own_frame(error: BaseException) -> str:
 
 def _own(frame: traceback.FrameSummary) -> bool:
     return str(Path(frame.filename).resolve()).startswith(HOME)
-
-
-def on_time_out(*_: Any) -> None:
-    raise Hang
 
 
 def script(text: str, sentence: str, shown: str) -> str:
@@ -530,87 +493,26 @@ def point_text(point: CanonicalPoint) -> str:
 # The run.
 
 
-@dataclass
-class Table:
-    """What came of a family."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    findings: int = 0
-    seconds: float = 0.0
-
-
-def run(numbers: Sequence[tuple[str, int]], seed: int, folder: Path, say: Callable[[str], None]) -> tuple[dict[str, Table], Counter[str]]:
-    """Examples by family and number: a table, and how often every kind was found; the first of each becomes a script."""
-    tables: dict[str, Table] = defaultdict(Table)
-    kinds: Counter[str] = Counter()
-    running = folder / RUNNING
-    for family, k in numbers:
-        number = [seed, FAMILIES.index(family), k]
-        text, table, started = drawn(family, number), tables[family], time.process_time()
-        running.write_text(script(text, f"{family} {number} was running", ""), encoding="utf-8")
-        faulthandler.dump_traceback_later(WALL_SECONDS, exit=True)
-        watch, outcome = checked(family, text, number)
-        faulthandler.cancel_dump_traceback_later()
-        table.outcomes[outcome] += 1
-        table.findings += bool(watch.findings)
-        table.seconds += time.process_time() - started
-        for finding in watch.findings:
-            kinds[finding.kind] += 1
-            if kinds[finding.kind] == 1:
-                path = folder / f"bounds-{len(kinds)}.py"
-                path.write_text(finding.script, encoding="utf-8")
-                small = made_small(family, text, number, finding, path)
-                say(f"  ! {path}: {family} {number}: {finding.sentence}; small: {small}")
-    running.unlink(missing_ok=True)
-    return tables, kinds
+def judged(family: str, example: str | AnyProblem, at: At) -> Trial:
+    """Return what is wrong with an example, the text of a problem or a problem."""
+    text = example if isinstance(example, str) else Instance.of(example).expression(Code())
+    watch, outcome = checked(family, text, at)
+    scripts = {f"{each.kind}: {each.sentence}": each.script for each in watch.findings}
+    return Trial([*scripts], Counter([outcome]), scripts=scripts)
 
 
-def made_small(family: str, text: str, number: Sequence[int], finding: Finding, file: Path) -> str:
-    """A finding on the smallest example, and where that is; none where no problem is made of the text."""
-
-    def complaints(problem: AnyProblem) -> list[str]:
-        return [each.kind for each in checked(family, Instance.of(problem).expression(Code()), number)[0].findings]
-
-    try:
-        problem: AnyProblem = eval(text, dict(NAMES))
-    except Exception as refused:
-        return f"none, as no problem is made: {type(refused).__name__}"
-    shown = (
-        "from campaigns.nightly_bounds import checked",
-        "from equimargin.equivalence.reproduction import Code",
-        "from equimargin.shrink import Instance",
-        f"found, _ = checked({family!r}, Instance.of(problem).expression(Code()), {[*number]})",
-        "print(*(each.sentence for each in found.findings), sep='\\n')",
-    )
-    return shrunk(problem, complaints, [finding.kind], file, shown)
+def made(text: str) -> Any:
+    """Return the problem of a text."""
+    return eval(text, dict(NAMES))
 
 
-def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
-    """Draw, judge, report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--examples", type=int, default=len(FAMILIES) * 20, help="over all families")
-    parser.add_argument("--family", action="append", choices=FAMILIES, help="only these")
-    parser.add_argument("--folder", type=Path, default=Path("build/nightly"))
-    options = parser.parse_args(arguments)
-    options.folder.mkdir(parents=True, exist_ok=True)
-    signal.signal(signal.SIGPROF, on_time_out)
-    families, started = options.family or FAMILIES, time.perf_counter()
-    _compile()
-    numbers = [(families[i % len(families)], i // len(families)) for i in range(options.examples)]
-    tables, kinds = run(numbers, options.seed, options.folder, say)
-    for family in families:
-        table = tables[family]
-        said = ", ".join(f"{count} {outcome}" for outcome, count in table.outcomes.most_common())
-        count = sum(table.outcomes.values())
-        say(f"{family:<20} {count:>6} examples: {said}; {table.findings} with findings, {table.seconds:.0f} s of CPU")
-    for kind, count in kinds.most_common():
-        say(f"  {count:>6} times {kind}")
-    say(f"{options.examples} examples, {len(kinds)} kinds of findings, {time.perf_counter() - started:.0f} s, seed {options.seed}")
-    return 1 if kinds else 0
+def checks(_: int) -> Iterator[Check]:
+    """Yield the check of each family."""
+    for family in FAMILIES:
+        yield Check(family, partial(judged, family), partial(drawn, family), problem=made)
 
 
-def _compile() -> None:
+def compile_all() -> None:
     """Solve problems of each family by each solver: an example's time is not for the compiler."""
     for family in CANONICAL:
         dense = [sample_problem(family, kernel) for kernel in (None, rbf(), polynomial())]
@@ -620,5 +522,4 @@ def _compile() -> None:
                     solve(problem, name)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+CAMPAIGN = Campaign(__name__, __doc__, checks, len(FAMILIES) * 20, shared=True, start=compile_all)

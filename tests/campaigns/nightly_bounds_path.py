@@ -1,6 +1,6 @@
 """What regularisation paths claim of themselves, against exact optima: every breakpoint, midpoints and points in between.
 
-    python -m campaigns.nightly_bounds_path --seed 1 --examples 2000
+    python -m campaigns nightly_bounds_path --seed 1 --examples 2000
 
 Small classifications with a bias, free or none, regressions and rankings, weights among them, linear and polynomial kernels and given Gram
 matrices; columns of scales from 1e-3 to 1e3, offsets up to 1e7, targets up to 1e8 times their size from 0. The primal value of what `at`
@@ -11,23 +11,15 @@ or any exception.
 
 from __future__ import annotations
 
-import os
-
-for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-
-import argparse
-import sys
-import time
-import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from campaigns.shrunk import FOLDER, shrunk
+from campaigns.runner import At, Campaign, Check, Trial
 from equimargin.formulations import MarginProblem, Point, classification, linear, polynomial, ranking, rbf, regression
 from equimargin.formulations.kernels.kernel import Kernel, Linear, Polynomial
 from equimargin.formulations.rows.listed import Tube
@@ -42,8 +34,6 @@ AT_MOST = 12
 """Breakpoints of a path that are judged, evenly spread, with the points between them."""
 LAMBDA_MIN = 1e-6
 """Of a path, over the mean squared distance of the points from their mean and the largest target's inverse."""
-SHOWN = 20
-"""Failures that are shown."""
 KINDS = ("classification", "no bias", "regression", "ranking")
 
 
@@ -62,8 +52,8 @@ class Judged:
         return self.excess <= FACTOR * Fraction(self.claim) + ALLOWED
 
 
-def drawn(seed: int, number: int) -> tuple[str, MarginProblem]:
-    """An instance and its kind, always the same one for a seed and a number."""
+def drawn(seed: int, number: int) -> MarginProblem:
+    """Return an instance, always the same one for a seed and a number."""
     rng = np.random.default_rng([seed, number])
     kind = KINDS[int(rng.integers(len(KINDS)))]
     m, d = int(rng.integers(3, 13)), int(rng.integers(1, 6))
@@ -85,7 +75,7 @@ def drawn(seed: int, number: int) -> tuple[str, MarginProblem]:
         y = np.where(along > np.median(along) * float(rng.integers(2)), 1.0, -1.0)
         problem = classification(X, y, kernel=kernel, bias=kind == "classification", sample_weight=weights)
     given = kernel == rbf(0.5) or rng.integers(6) == 0
-    return kind, given_gram(problem) if given else problem  # type: ignore[return-value]
+    return given_gram(problem) if given else problem  # type: ignore[return-value]
 
 
 def judged(path: RegularizationPath, rng: np.random.Generator) -> Iterator[Judged]:
@@ -142,76 +132,20 @@ def rational_primal(problem: MarginProblem, K: Any, point: Point) -> Fraction:
     return Fraction(norm2) / 2 + Fraction(problem.C) * Fraction(loss)
 
 
-def examined(seed: int, number: int) -> tuple[list[Judged], bool]:
-    """The points of a drawn instance that were judged, and whether its path was complete."""
-    return followed(drawn(seed, number)[1], seed, number)
-
-
-def followed(problem: MarginProblem, seed: int, number: int) -> tuple[list[Judged], bool]:
-    """The points of an instance that were judged, and whether its path was complete; seed, number : draw the points."""
+def followed(problem: MarginProblem, at: At) -> Trial:
+    """Return what is to be held against the claims of the path of an instance."""
     X = problem.X if not problem.kernel.given else np.ones((1, 1))
     unit = float(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean() or 1.0) / problem.rows.largest_target
     path = regularization_path(problem, LAMBDA_MIN * unit)
-    if not len(path):
-        return [], path.complete
-    return list(judged(path, np.random.default_rng([seed, number, 1]))), path.complete
+    found = list(judged(path, at.rng(1))) if len(path) else []
+    said = [
+        f"{each.where} at lambda = {each.lam:.6g}: claims {each.claim:.1e}, is {float(each.excess):.1e} above the optimum"
+        for each in found
+        if not each.holds
+    ]
+    allowed = [float(each.excess / (FACTOR * Fraction(each.claim) + ALLOWED)) for each in found]
+    worst = {"above an optimum": max((float(each.excess) for each in found), default=0.0), "of what is allowed": max(allowed, default=0.0)}
+    return Trial(said, Counter({"claims": len(found), "ended early": int(not path.complete)}), worst)
 
 
-def complaints(problem: Any, seed: int, number: int) -> list[str]:
-    """What is to be held against the claims of the path of an instance."""
-    try:
-        found = followed(problem, seed, number)[0]
-    except Exception as error:
-        return [f"{type(error).__name__}: {error}"]
-    return [f"{each.where}: claims {each.claim:.1e}, is {float(each.excess):.1e} off" for each in found if not each.holds]
-
-
-def made_small(seed: int, number: int) -> str:
-    """What is held against a path, on the smallest instance, and where that is."""
-    problem = drawn(seed, number)[1]
-    shown = ("from campaigns.nightly_bounds_path import complaints", f"print(*complaints(problem, {seed}, {number}), sep='\\n')")
-    file = FOLDER / f"path-{seed}-{number}.py"
-    return shrunk(problem, lambda each: complaints(each, seed, number), complaints(problem, seed, number), file, shown)
-
-
-def main(seed: int, examples: int, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
-    """Draw, follow, judge, report; 1 where a claim does not hold."""
-    failures, points, early, worst, largest, started = 0, 0, 0, 0.0, 0.0, time.process_time()
-    for number in range(examples):
-        try:
-            found, complete = examined(seed, number)
-        except Exception:
-            failures += 1
-            if failures <= SHOWN:
-                say(f"  ! path {number}: {traceback.format_exc().strip().splitlines()[-1]}; small: {made_small(seed, number)}")
-            continue
-        early += not complete
-        for each in found:
-            points += 1
-            largest = max(largest, float(each.excess))
-            worst = max(worst, float(each.excess / (FACTOR * Fraction(each.claim) + ALLOWED)))
-            if not each.holds:
-                failures += 1
-                if failures <= SHOWN:
-                    kind, problem = drawn(seed, number)
-                    what = f"claims {each.claim:.1e}, is {float(each.excess):.1e} above the optimum"
-                    say(f"  ! path {number}, {kind}, {problem.kernel}: {each.where} at lambda = {each.lam:.6g} {what}")
-        if failures and failures <= SHOWN and any(not each.holds for each in found):
-            say(f"    small: {made_small(seed, number)}")
-    say(f"paths: {examples:,}, {early} ended early; {points:,} claims, largest excess {largest:.1e}, {worst:.2g} of what is allowed")
-    say(f"{failures} failures, {time.process_time() - started:.0f} s of CPU time")
-    return min(failures, 1)
-
-
-def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """The options of the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--examples", type=int, default=100, help="paths")
-    parser.add_argument("--kind", choices=("paths",), default="paths", help="what this file judges; other files judge the rest")
-    return parser.parse_args(arguments)
-
-
-if __name__ == "__main__":
-    options = parsed()
-    sys.exit(main(options.seed, options.examples))
+CAMPAIGN = Campaign(__name__, __doc__, lambda _: [Check("paths", followed, lambda at: drawn(at.seed, at.number))], 100)

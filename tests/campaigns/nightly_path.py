@@ -1,6 +1,6 @@
 """Whole regularisation paths of many nasty problems, every breakpoint, third and midpoint judged in extended precision, outside the solver.
 
-    python -m campaigns.nightly_path --seed 1 --examples 10000
+    python -m campaigns nightly_path --seed 1 --examples 10000
 
 Rankings, and for every five of them a classification with a bias and a regression: points on integer grids, duplicates, ties, cycles of
 preferences, repeated pairs, linear, polynomial and RBF kernels, scales from 1e-8 to 1e8, targets up to 1e7 times their size from 0. Exit
@@ -10,25 +10,16 @@ has no excuse: a regular kernel matrix and no two events that nearly coincide.
 
 from __future__ import annotations
 
-import os
-
-for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-
-import argparse
-import sys
-import time
-import traceback
 from collections import Counter
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from campaigns.shrunk import FOLDER, shrunk
+from campaigns.runner import Campaign, Check, Trial, at_most
 from equimargin.formulations import Kernel, MarginProblem, classification, linear, polynomial, ranking, ranking_from_pairs, rbf, regression
 from equimargin.formulations.kernels.kernel import Linear, Polynomial
 from equimargin.formulations.numeric.arrays import Array
@@ -46,8 +37,8 @@ SHARES = (0.0, 1 / 3, 1 / 2)
 """Where on every segment the path is judged."""
 NEAR_0 = (1e-2, 1e-5, 1e-8)
 """And on a last segment that leads to lambda = 0, at these shares of its upper end."""
-SHOWN = 20
-"""Failures of a kind that are shown."""
+LAMBDA_MIN = 1e-5
+"""Of a path, over the mean of K_ii and the largest target's inverse."""
 KINDS = ("ranking", "classification", "regression")
 
 
@@ -55,8 +46,6 @@ KINDS = ("ranking", "classification", "regression")
 class Found:
     """What came of a problem: breakpoints, the worst relative gap and where, why the path stopped, whether it had an excuse."""
 
-    kind: str
-    number: int
     breakpoints: int
     gap: float
     where: float
@@ -255,38 +244,29 @@ def excused(path: RegularizationPath) -> bool:
     return close or together or not np.linalg.cond(path.problem.gram.dense) <= REGULAR
 
 
-def examined(kind: str, seed: int, number: int, lambda_min: float) -> Found:
-    """What came of an instance that is drawn."""
-    return followed(drawn(kind, seed, number), kind, number, lambda_min)
-
-
-def followed(problem: MarginProblem, kind: str, number: int, lambda_min: float) -> Found:
-    """What came of an instance."""
+def followed(problem: MarginProblem, lambda_min: float = LAMBDA_MIN) -> Found:
+    """Return what came of an instance."""
     path = regularization_path(problem, lambda_min * unit(problem))
-    if not len(path):
-        return Found(kind, number, 0, 0.0, 0.0, False, excused(path), str(problem.kernel), path.stopped, np.inf)
-    gap, where = worst(path)
-    kernel = str(problem.kernel)
-    reached = float(path.lambdas[-1] / max(path.lambdas[0], 1e-300))
-    return Found(kind, number, len(path), gap, where, path.complete, path.complete or excused(path), kernel, path.stopped, reached)
+    gap, where = worst(path) if len(path) else (0.0, 0.0)
+    reached = float(path.lambdas[-1] / max(path.lambdas[0], 1e-300)) if len(path) else np.inf
+    excuse = path.complete or excused(path)
+    return Found(len(path), gap, where, path.complete, excuse, str(problem.kernel), path.stopped, reached)
 
 
-def complaints(problem: Any, lambda_min: float) -> list[str]:
-    """What is to be held against the path of an instance."""
-    try:
-        found = followed(problem, "", 0, lambda_min)
-    except Exception as error:
-        return [f"{type(error).__name__}: {error}"]
-    silent = [] if found.gap <= SILENT else [f"a silent failure: relative gap {found.gap:.1e} at lambda = {found.where:.6g}"]
-    return silent + ([] if found.excused else [f"stopped early: {found.stopped}"])
+def judged(problem: MarginProblem, at: object) -> Trial:
+    """Return what is to be held against the path of an instance."""
+    return trial_of(followed(problem))
 
 
-def made_small(kind: str, seed: int, number: int, lambda_min: float) -> str:
-    """What is held against a path, on the smallest instance, and where that is."""
-    problem = drawn(kind, seed, number)
-    shown = ("from campaigns.nightly_path import complaints", f"print(*complaints(problem, {lambda_min!r}), sep='\\n')")
-    file = FOLDER / f"path-{kind}-{seed}-{number}.py"
-    return shrunk(problem, lambda each: complaints(each, lambda_min), complaints(problem, lambda_min), file, shown)
+def trial_of(found: Found) -> Trial:
+    """Return what is to be held against a path."""
+    silent = not found.gap <= SILENT
+    said = [f"a silent failure: relative gap {found.gap:.1e} at lambda = {found.where:.6g}, {found.kernel}; {found.stopped}"] * silent
+    if not found.excused:
+        said.append(f"stopped early at {found.reached:.1e} lambda_0, {found.kernel}; {found.stopped}")
+    early = [] if found.complete else ["stopped early", f"early with {found.kernel}: {found.stopped}"]
+    counts = Counter({"breakpoints": found.breakpoints, **dict.fromkeys(early, 1)})
+    return Trial(said, counts, {} if silent else {"gap": found.gap})
 
 
 def unit(problem: MarginProblem) -> float:
@@ -296,57 +276,19 @@ def unit(problem: MarginProblem) -> float:
     return float(problem.gram.diagonal.mean()) / largest
 
 
-# The report.
+def checks(_: int) -> list[Check]:
+    """Return the check of each kind; rankings are five times as many as the others."""
+    few = partial(at_most, EARLY, "stopped early")
+    return [
+        Check(
+            kind,
+            judged,
+            lambda at, kind=kind: drawn(kind, at.seed, at.number),  # type: ignore[misc]
+            int if kind == "ranking" else lambda examples: max(examples // 5, 1),
+            wrong=few,
+        )
+        for kind in KINDS
+    ]
 
 
-def report(kind: str, found: Sequence[Found], say: Callable[[str], None]) -> int:
-    """Print what came of a kind; how many failures there are."""
-    silent = [each for each in found if not each.gap <= SILENT]
-    early = [each for each in found if not each.complete]
-    inexcusable = [each for each in early if not each.excused]
-    honest = [each.gap for each in found if each.gap <= SILENT]
-    say(
-        f"{kind}: {len(found):,} paths, {sum(each.breakpoints for each in found):,} breakpoints, worst gap {max(honest, default=0.0):.1e}; "
-        f"{len(silent)} silent failures; {len(early)} early stops ({len(early) / max(len(found), 1):.2%}), {len(inexcusable)} inexcusable"
-    )
-    for name, count in Counter(each.kernel for each in early).most_common():
-        say(f"  early: {count} of {sum(each.kernel == name for each in found)} with {name}")
-    for name, count in Counter(each.stopped for each in early).most_common():
-        say(f"  early: {count} times {name}")
-    for each in silent[:SHOWN]:
-        say(f"  ! {kind} {each.number}: relative gap {each.gap:.1e} at lambda = {each.where:.6g}, {each.kernel}; {each.stopped}")
-    for each in inexcusable[:SHOWN]:
-        say(f"  ! {kind} {each.number}: stopped early at {each.reached:.1e} lambda_0, {each.kernel}; {each.stopped}")
-    too_many = len(early) > EARLY * len(found) and len(found) >= 100
-    return len(silent) + len(inexcusable) + too_many
-
-
-def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
-    """Draw, follow, judge, report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--examples", type=int, default=100, help="rankings; a fifth as many classifications and regressions")
-    parser.add_argument("--lambda-min", type=float, default=1e-5, help="over the mean of K_ii and the largest target's inverse")
-    parser.add_argument("--kind", action="append", choices=KINDS, help="only these")
-    options = parser.parse_args(arguments)
-    failures, started = 0, time.perf_counter()
-    for kind in options.kind or KINDS:
-        count = options.examples if kind == "ranking" else max(options.examples // 5, 1)
-        found = []
-        for number in range(count):
-            try:
-                found.append(examined(kind, options.seed, number, options.lambda_min))
-            except Exception:
-                failures += 1
-                if failures <= SHOWN:
-                    say(f"  ! {kind} {number}: {traceback.format_exc().strip().splitlines()[-1]}")
-        failures += report(kind, found, say)
-        wrong = [each.number for each in found if not (each.gap <= SILENT and each.excused)]
-        for number in wrong[:SHOWN]:
-            say(f"    small: {made_small(kind, options.seed, number, options.lambda_min)}")
-    say(f"{failures} failures, {time.perf_counter() - started:.0f} s")
-    return min(failures, 1)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+CAMPAIGN = Campaign(__name__, __doc__, checks, 100)

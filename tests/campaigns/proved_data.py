@@ -1,31 +1,33 @@
 """Certificates of whole data sets, of all families by three kernels, put to all three checkers: a table of verdicts and CPU seconds.
 
-    python -m campaigns.proved_data [--data DIR] [--folder DIR] [--only TEXT]
+    python -m campaigns proved_data [PART ...]
 
 Each bundled data set is compared as a user does it,
-`equimargin compare NAME --kernel KERNEL --certify FOLDER`, and once more with C = inf; with --data,
-so are the first 20 queries of MQ2008 and the first one of OHSUMED. `checker.py`, the program that
-is extracted from the proof, and Coq itself are asked about every certificate that is written.
-Certificates that --folder has are not made again. All sets take two hours of CPU time, nearly all
-of it Coq's, and up to 3 GB of memory. Exit status 1 where two checkers differ, a comparison fails,
-Coq does not prove a certificate, or there is none.
+`equimargin compare NAME --kernel KERNEL --certify FOLDER`, and once more with C = inf; so are the
+first 20 queries of MQ2008 and the first one of OHSUMED where a checkout has them.
+`checker.py`, the program that is extracted from the proof, and Coq itself are asked about every
+certificate that is written. All sets take two hours of CPU time, nearly all of it Coq's, and up to
+3 GB of memory. Exit status 1 where two checkers differ, a comparison fails, Coq does not prove a
+certificate, or there is none.
 """
 
 from __future__ import annotations
 
-import argparse
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 
+from campaigns.runner import Campaign, Check, Trial, once
 from equimargin.data import BUNDLED
 from equimargin.proofs import checker
 from equimargin.proofs.coq import Answer, NotProved, answer, build, prove
+from places import SHARED
 
 KERNELS = "linear", "polynomial", "rbf"
 COSTS = {"": "1", " hard": "inf"}
@@ -38,42 +40,31 @@ UNDECIDED = 4
 """The exit status of a comparison of which a family stays open."""
 
 
-def main() -> int:
-    """Run from a shell; the exit status."""
-    options = _options()
-    where = Path(options.folder or tempfile.mkdtemp())
+def checks(_: int) -> Iterator[Check]:
+    """Yield the check of each data set by each kernel and cost."""
     program = build()
-    print(f"{'certificate':<52} {'kB':>7} {'Python s':>9} {'program s':>9} {'Coq s':>8}")
-    asked = failed = refused = 0
-    for name, data in _sets(options.data, where):
-        for kernel, cost in product(KERNELS, COSTS):
-            title = f"{name} {kernel}{cost}"
-            if options.only in title:
-                files = _certificates(title, data, ["--kernel", kernel, "--cost", COSTS[cost]], where)
-                failed += files is None
-                for file in files or ():
-                    asked += 1
-                    refused += not _judged(f"{title} {file.stem}", file, program)
-    print(f"{asked} certificates, {refused} on which the checkers differ or that are not proved; {failed} comparisons failed")
-    return 1 if failed or refused or not asked else 0
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        for (name, data), kernel, cost in product(_sets(SHARED, folder), KERNELS, COSTS):
+            command = [data, *(["--task", "ranking"] if Path(data).is_file() else []), "--kernel", kernel, "--cost", COSTS[cost]]
+            where = folder / f"{name}.{kernel}{cost}".replace(" ", ".")
+            yield Check(f"{name} {kernel}{cost}", partial(judged, program, where), lambda _, command=command: command, once, lines=rows)  # type: ignore[misc]
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, help="the folder of public data sets")
-    parser.add_argument("--folder", type=Path, help="where the certificates are kept; by default a temporary folder")
-    parser.add_argument("--only", default="", help="only data sets and kernels whose names contain this")
-    return parser.parse_args()
+def rows(trials: Sequence[Trial]) -> Iterator[str]:
+    """Yield a row for each certificate."""
+    yield f"{'certificate':<40} {'kB':>7} {'Python s':>9} {'program s':>9} {'Coq s':>8}"
+    for trial in trials:
+        yield from trial.kept or ()
 
 
-def _sets(public: Path | None, where: Path) -> Iterator[tuple[str, str]]:
+def _sets(public: Path, where: Path) -> Iterator[tuple[str, str]]:
     """The data sets: what they are called, and what `compare` calls them."""
     yield from zip(BUNDLED, BUNDLED, strict=True)
-    if public is None:
-        return
-    where.mkdir(parents=True, exist_ok=True)
     for name, file, queries in (("mq2008", public / "mq2008" / "S1.txt", QUERIES), ("ohsumed", public / "ohsumed-queries-1-6.txt", 1)):
         first = where / f"{name}.txt"
+        if not file.is_file():
+            continue
         first.write_text("".join(_of_first_queries(file.read_text().splitlines(keepends=True), queries)))
         yield name, str(first)
 
@@ -90,29 +81,22 @@ def _of_first_queries(lines: list[str], queries: int) -> Iterator[str]:
         yield line
 
 
-def _certificates(title: str, data: str, choices: list[str], where: Path) -> list[Path] | None:
-    """The certificates of a comparison, made if they are not there, or None where it fails.
-
-    Lines say why it fails, and, where they are made, of which families none is written, and why.
-    """
-    name = title.replace(" ", ".")
-    folder, made = where / name, where / f"{name}.made"
-    if not folder.is_dir():
-        task = ["--task", "ranking"] if Path(data).is_file() else []
-        command = [sys.executable, "-m", "equimargin", "compare", data, *task, *choices, "--certify", str(made)]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
-        if run.returncode not in (0, UNDECIDED):
-            print(f"{title}: compare ended with {run.returncode}: {run.stderr.strip()}")
-            return None
-        for line in run.stdout.splitlines():
-            if ": no certificate: " in line:
-                print(f"{title} {line}")
-        made.rename(folder)
-    return sorted(folder.glob("*.json"))
+def judged(program: Path, where: Path, command: list[str], at: object) -> Trial:
+    """Make the certificates of a comparison and return the verdicts of the three checkers."""
+    run = subprocess.run(
+        [sys.executable, "-m", "equimargin", "compare", *command, "--certify", str(where)], capture_output=True, text=True, timeout=LONGEST
+    )
+    if run.returncode not in (0, UNDECIDED):
+        return Trial([f"compare ended with {run.returncode}: {run.stderr.strip()}"])
+    trial = Trial(kept=[line for line in run.stdout.splitlines() if ": no certificate: " in line])
+    for file in sorted(where.glob("*.json")):
+        _judge(file, program, trial)
+        trial.counts["certificates"] += 1
+    return trial if trial.counts else Trial(["there is no certificate"], kept=trial.kept)
 
 
-def _judged(title: str, file: Path, program: Path) -> bool:
-    """Print a line on a certificate; whether all checkers accept it."""
+def _judge(file: Path, program: Path, trial: Trial) -> None:
+    """Ask all checkers about a certificate, and enter its row and what is wrong."""
     started = _seconds()
     status, sentence = checker.verdict(str(file))
     python, started = _seconds() - started, _seconds()
@@ -127,11 +111,9 @@ def _judged(title: str, file: Path, program: Path) -> bool:
         said = f"{_seconds() - started:8.1f}"
     except NotProved as reason:
         proved, said = False, f"NOT PROVED: {reason}"
-    print(f"{title:<52} {size / 1000:7.1f} {python:9.3f} {extracted:9.3f} {said:>8}", flush=True)
-    accepted = status == 0 and verified == Answer.ACCEPTED.value
-    if not accepted:
-        print(f"{title}: {sentence} The program: {verified}.")
-    return accepted and proved
+    trial.kept.append(f"{file.stem:<40} {size / 1000:7.1f} {python:9.3f} {extracted:9.3f} {said:>8}")
+    if not (status == 0 and verified == Answer.ACCEPTED.value and proved):
+        trial.said.append(f"{file.stem}: {sentence} The program: {verified}. Coq: {said}.")
 
 
 def _seconds() -> float:
@@ -140,5 +122,4 @@ def _seconds() -> float:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+CAMPAIGN = Campaign(__name__, __doc__, checks, 1)

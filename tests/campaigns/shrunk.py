@@ -1,16 +1,16 @@
-"""What a campaign finds, made small: the smallest instance that it still complains about, as lines of Python and as a JSON file."""
+"""Findings of campaigns as scripts: on their own instances, and on the smallest ones, which are JSON files too."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
+from equimargin.equivalence.reproduction import Code
 from equimargin.formulations.problem import AnyProblem
+from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.shrink import Asked, Instance, Shrunk, reduced
 from equimargin.shrink.record import sentence
 
-FOLDER = Path("build/nightly")
-"""Where small instances are written by campaigns that write nothing else."""
 SECONDS = 60.0
 """Seconds that making a finding small may take: a night has hundreds of such at most, and most take one."""
 BY_COMPARING = ("from equimargin import compare", "print(compare(problem, time_limit=5.0, patient=True))")
@@ -18,18 +18,26 @@ BY_COMPARING = ("from equimargin import compare", "print(compare(problem, time_l
 
 
 def essence(complaint: str) -> str:
-    """What a complaint says without its figures: the same one on a smaller instance has others."""
+    """Return a complaint without its figures, which change with the instance."""
     head = complaint.strip().partition("(")[0].partition(":")[0].partition(",")[0]
     return " ".join(word for word in head.split() if not is_number(word))
 
 
 def is_number(word: str) -> bool:
-    """Whether a word is a figure."""
+    """Return whether a word is a figure."""
     try:
         float(word)
     except ValueError:
         return False
     return True
+
+
+def script(problem: AnyProblem, sentences: Sequence[str], shown: Sequence[str] = BY_COMPARING) -> str:
+    """Return a program that makes a problem bit for bit and runs some lines of Python on it."""
+    code = Code()
+    made = Instance.of(problem).expression(code) if isinstance(problem, ProgramProblem) else code.of(problem)
+    said = [f"# {line}" for each in sentences for line in each.splitlines()]
+    return "\n".join([*said, *code.lines(), f"problem = {made}", *shown]) + "\n"
 
 
 def shrunk(
@@ -50,7 +58,7 @@ def shrunk(
     file.parent.mkdir(parents=True, exist_ok=True)
 
     def said(each: AnyProblem) -> str:
-        """The complaint that is wanted, with its figures on another instance; empty where there is none."""
+        """Return the same complaint about another instance, empty where there is none."""
         return next((complaint for complaint in complaints(each) if essence(complaint) == wanted), "")
 
     try:
@@ -63,6 +71,5 @@ def shrunk(
         return f"not made small: {type(failure).__name__}: {failure}"
     small = Shrunk(last, Asked(), search.instance, of=before.size, shown=tuple(shown))
     small.write(file.with_suffix(".small.json"))
-    script = file.with_suffix(".small.py")
-    script.write_text(small.python, encoding="utf-8")
-    return f"{script}: {sentence(before, search)}"
+    file.with_suffix(".small.py").write_text(small.python, encoding="utf-8")
+    return f"{file.with_suffix('.small.py')}: {sentence(before, search)}"

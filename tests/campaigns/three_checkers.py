@@ -1,6 +1,6 @@
 """Changed certificates put to all three checkers: `checker.py`, the program that is extracted from the proof, and Coq itself.
 
-    python -m campaigns.three_checkers --seed 1 --examples 90
+    python -m campaigns three_checkers --seed 1 --examples 90
 
 The certificates are those that `campaigns.rocq` proves, of 8 to 32 points a family and of programs. Each is changed so often in a digit,
 with its digests and with renewed ones, and in every form of `two_checkers`; some have a value of another type. Coq computes the verdict of
@@ -9,19 +9,18 @@ each by `vm_compute`. A line for every certificate; exit status 1 where two chec
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from campaigns.certificate_mutations import accepted, mutations, signed
 from campaigns.rocq import certificates, quoted
-from campaigns.two_checkers import drawn_types, of_form
+from campaigns.runner import At, Campaign, Check, Trial, once
+from campaigns.two_checkers import LIMIT_SECONDS, drawn_types, of_form
 from equimargin.proofs.coq import Answer, answers, build
 from equimargin.proofs.coq.compiled import NotProved, coqc, library
 
@@ -35,32 +34,29 @@ Open Scope text_scope.
 """
 
 
-def main() -> int:
-    """Run from a shell; the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--examples", type=int, default=90, help="changes of a digit for every certificate")
-    options = parser.parse_args()
-    rng, program, files, accepting, different = np.random.default_rng(options.seed), build(), 0, 0, 0
-    with library() as compiled, tempfile.TemporaryDirectory() as folder:
+def checks(examples: int) -> Iterator[Check]:
+    """Yield the check of every certificate."""
+    program = build()
+    with library() as compiled, tempfile.TemporaryDirectory() as made:
         for name, document in certificates().items():
-            changed = [one for _, mutation in mutations(document, rng, options.examples) for one in (mutation, signed(mutation))]
-            changed += [form for _, form in of_form(document)]
-            changed += [one for _, one in drawn_types(document, rng, OF_TYPE)]
-            verdicts = [accepted(json.dumps(one).encode()) is not None for one in changed]
-            said = "" if _program(program, changed, Path(folder)) == verdicts else ", DIFFERENT from the program's"
-            if not all(_coq(batch, told, compiled, Path(folder)) for batch, told in _batches(changed, verdicts)):
-                said += ", DIFFERENT from Coq's"
-            files, accepting, different = files + len(changed), accepting + sum(verdicts), different + bool(said)
-            print(f"{name}: {sum(verdicts)} of {len(changed)} accepted{said}", flush=True)
-    print(f"in all: {accepting} of {files} accepted by checker.py, by the program and by Coq; {different} certificates with a difference")
-    return 1 if different or not files else 0
+            judge = partial(judged, program, compiled, Path(made), examples)
+            yield Check(name, judge, lambda at, document=document: document, once, LIMIT_SECONDS)  # type: ignore[misc]
 
 
-def _batches(changed: list[dict[str, Any]], verdicts: list[bool]) -> Iterator[tuple[list[dict[str, Any]], list[bool]]]:
-    """The changed certificates and their verdicts, as many at a time as Coq takes together."""
+def judged(program: Path, compiled: Path, folder: Path, examples: int, document: dict[str, Any], at: At) -> Trial:
+    """Return how many changes of a certificate are accepted, and whether two checkers differ."""
+    rng = at.rng()
+    changed = [one for _, mutation in mutations(document, rng, examples) for one in (mutation, signed(mutation))]
+    changed += [form for _, form in of_form(document)]
+    changed += [one for _, one in drawn_types(document, rng, OF_TYPE)]
+    verdicts = [accepted(json.dumps(one).encode()) is not None for one in changed]
+    trial = Trial(counts=Counter({"accepted": sum(verdicts), "rejected": verdicts.count(False)}))
+    if _program(program, changed, folder) != verdicts:
+        trial.said.append("DIFFERENT from the program's")
     for start in range(0, len(changed), TOGETHER):
-        yield changed[start : start + TOGETHER], verdicts[start : start + TOGETHER]
+        part = slice(start, start + TOGETHER)
+        trial.said += [f"DIFFERENT from Coq's: {reason}" for reason in _coq(changed[part], verdicts[part], compiled, folder)]
+    return trial
 
 
 def _program(program: Path, changed: list[dict[str, Any]], folder: Path) -> list[bool]:
@@ -71,8 +67,8 @@ def _program(program: Path, changed: list[dict[str, Any]], folder: Path) -> list
     return [answer is Answer.ACCEPTED for answer in answers(program, paths)]
 
 
-def _coq(changed: list[dict[str, Any]], verdicts: list[bool], compiled: Path, folder: Path) -> bool:
-    """Whether Coq's verdicts are these."""
+def _coq(changed: list[dict[str, Any]], verdicts: list[bool], compiled: Path, folder: Path) -> Iterator[str]:
+    """Yield the reason why Coq's verdicts are not these."""
     lemmas = (
         f"Lemma verdict_{place} : check {quoted(one)} = {str(told).lower()}. Proof. by vm_compute. Qed."
         for place, (one, told) in enumerate(zip(changed, verdicts, strict=True))
@@ -82,10 +78,7 @@ def _coq(changed: list[dict[str, Any]], verdicts: list[bool], compiled: Path, fo
     try:
         coqc(file, compiled)
     except NotProved as reason:
-        print(reason)
-        return False
-    return True
+        yield str(reason)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+CAMPAIGN = Campaign(__name__, __doc__, checks, 90)

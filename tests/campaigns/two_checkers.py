@@ -1,6 +1,6 @@
 """Two checkers on certificates that are changed on purpose: the one in Python, and the program that is extracted from a proof.
 
-    python -m campaigns.two_checkers --seed 1 --examples 420
+    python -m campaigns two_checkers --seed 1 --examples 420
 
 Every family that the proved checker reads, by a linear, a polynomial and an RBF kernel and a given Gram matrix, also with weights, rays
 and missing sides, and programs of all kinds in standard form: the certificate changed so often in a digit, half of these signed again,
@@ -11,15 +11,14 @@ counted apart: the program does not read what it does not cover. Exit status 1 i
 
 from __future__ import annotations
 
-import argparse
 import copy
 import json
 import re
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ import numpy as np
 from campaigns.certificate_mutations import OF_DOCUMENTS, accepted, hostile, mutations, signed
 from campaigns.exact.program_kinds import DATA, KINDS
 from campaigns.rocq import CONE, ONE_NORM, VERIFIED, by_matrix, certified, proved_outcome, singular
+from campaigns.runner import At, Campaign, Check, Trial, once
 from equimargin.data import load
 from equimargin.formulations import (
     Kernel,
@@ -50,7 +50,7 @@ from equimargin.formulations.rows.listed import Pairs
 from equimargin.own.instances import drawn
 from equimargin.proofs import certificate, checker, enclosure, program_certificate
 from equimargin.proofs.certificates.program import certificate_of_definition
-from equimargin.proofs.coq import Answer, NotProved, answers, build
+from equimargin.proofs.coq import Answer, answers, build
 from equimargin.solvers import exact_optimum, solve
 from equimargin.testing import sample_problem
 
@@ -74,6 +74,8 @@ OTHER_VALUES: list[Any] = json.loads(
 UNCHANGED = "nothing"
 """What is changed of a certificate that the program has to accept: not to read it is a difference there."""
 LOSSES: tuple[LossName, ...] = ("hinge", "squared_hinge")
+LIMIT_SECONDS = 3600.0
+"""CPU seconds of all changes of a certificate."""
 
 
 def documents() -> list[tuple[str, dict[str, Any]]]:
@@ -193,11 +195,11 @@ def programs() -> list[tuple[str, dict[str, Any]]]:
     return [*made, ("a large singular matrix", program_certificate(singular, proved_outcome(singular)))]
 
 
-def compared(program: Path, document: dict[str, Any], rng: np.random.Generator, count: int) -> Counter[str]:
-    """How often the two agree on the changes of a certificate, and how; a difference is printed."""
-    counts = Counter[str]()
+def compared(program: Path, examples: int, document: dict[str, Any], at: At) -> Trial:
+    """Return how often the two checkers agree on changes of a certificate, and the differences."""
+    trial, rng = Trial(), at.rng()
     changes = [(UNCHANGED, json.dumps(document).encode())]
-    mutated = [*mutations(document, rng, count), *of_form(document), *drawn_types(document, rng, count)]
+    mutated = [*mutations(document, rng, examples), *of_form(document), *drawn_types(document, rng, examples)]
     changes += [(kind, json.dumps(changed).encode()) for kind, changed in mutated]
     changes += [*doubled(document), *rewritten(document)]
     changes += [(kind, signed_where_read(data)) for kind, data in hostile(document)]
@@ -212,10 +214,10 @@ def compared(program: Path, document: dict[str, Any], rng: np.random.Generator, 
             outcome = "both accept" if theirs else "both reject"
         else:
             outcome = "unread by the program" if ours is Answer.UNREAD and kind != UNCHANGED else "DIFFERENT"
-        counts[outcome] += 1
+        trial.counts[outcome] += 1
         if outcome == "DIFFERENT":
-            print(f"  DIFFERENT: {kind}: checker.py {'accepts' if theirs else 'rejects'}, the program says {ours.value}")
-    return counts
+            trial.said.append(f"DIFFERENT: {kind}: checker.py {'accepts' if theirs else 'rejects'}, the program says {ours.value}")
+    return trial
 
 
 def of_form(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -318,25 +320,11 @@ def signed_where_read(data: bytes) -> bytes:
         return data
 
 
-def main() -> int:
-    """The exit status."""
-    arguments = argparse.ArgumentParser(prog="campaigns.two_checkers", description=__doc__)
-    arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--examples", type=int, default=420, help="changes of each certificate")
-    options = arguments.parse_args()
-    try:
-        program = build()
-    except NotProved as reason:
-        print(f"campaigns.two_checkers: {reason}", file=sys.stderr)
-        return 2
-    rng, total = np.random.default_rng(options.seed), Counter[str]()
+def checks(examples: int) -> Iterator[Check]:
+    """Yield the check of every certificate."""
+    program = build()
     for name, document in documents():
-        counts = compared(program, document, rng, options.examples)
-        total += counts
-        print(f"{name}: {', '.join(f'{count} {outcome}' for outcome, count in sorted(counts.items()))}", flush=True)
-    print(f"in all: {', '.join(f'{count} {outcome}' for outcome, count in sorted(total.items()))}")
-    return int(total["DIFFERENT"] > 0)
+        yield Check(name, partial(compared, program, examples), lambda at, document=document: document, once, LIMIT_SECONDS)  # type: ignore[misc]
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+CAMPAIGN = Campaign(__name__, __doc__, checks, 420)

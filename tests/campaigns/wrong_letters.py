@@ -1,7 +1,7 @@
 """Every sign, factor, number, symbol, function and constraint of the printed problems, changed one at a time.
 
-    python -m campaigns.wrong_letters                 all declarations of the documents
-    python -m campaigns.wrong_letters svm.soft rvm    those whose ids contain one of these
+    python -m campaigns wrong_letters                 all declarations of the documents
+    python -m campaigns wrong_letters svm.soft rvm    those whose ids contain one of these
 
 A declaration is the only place in which its equation is written, so that nothing in the same file contradicts a misprint. What does are
 the other formulations of its family, the solvers and the proven interval. Each change is tried on several small problems, on all of which
@@ -13,19 +13,19 @@ from canonical points are not changed here; `make mutants` has wrong ones.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import inspect
 import sys
 import textwrap
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from campaigns.runner import Campaign, Check, Trial, once
 from equimargin.formulations import FAMILIES, REGISTRY, Formulation, MarginProblem, Problem, linear, rbf
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.kernels.kernel import Linear
@@ -61,7 +61,8 @@ THE_SAME: dict[str, str] = {
 OTHER_FUNCTIONS = {"pos": "abs", "square": "abs", "norm1": "sum_squares"}
 """Functions of cvxpy that are exchanged for another one."""
 
-
+LIMIT_SECONDS = 3600.0
+"""CPU seconds of all changes of a problem."""
 STATEMENTS = ("minimize", "maximize")
 """Names of the functions that state a problem."""
 
@@ -74,34 +75,33 @@ class Change:
     function: Callable[[Any], Any]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0 every change is noticed, or makes the same problem by a known reason."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", nargs="*", help="parts of ids; all by default")
-    asked = parser.parse_args(arguments)
-    counted: Counter[str] = Counter()
-    canonical = [e for e in REGISTRY.values() if FAMILIES[e.family].is_canonical]
-    chosen = [e for e in canonical if not e.control and (not asked.part or any(part in e.id for part in asked.part))]
-    if not chosen:
-        parser.error(f"no printed problem has an id that contains {' or '.join(asked.part)}")
-    used = set()
-    for entry in chosen:
-        known = [(problem, answers(problem, entry.id)) for problem in problems(entry)]
-        for problem, honest in known:
-            right = judge(entry.family, [*honest, examine(problem, solve_declaration(entry.declaration(problem)))], problem.scale)
-            assert right.judgements[-1].agreement is Agreement.AGREES, f"{entry.id} does not agree as it is"
-        for change in changes(entry):
-            found, key = noticed(entry, change, known), f"{entry.id}: {change.name}"
-            if not found:
-                found = "the same" if key in THE_SAME else "NOT NOTICED"
-                used.add(key)
-                print(f"{key}: {found}", flush=True)
-            counted[found] += 1
-    print(", ".join(f"{found} {count}" for found, count in counted.items()))
-    stale = [] if asked.part else [key for key in THE_SAME if key not in used]
-    if stale:
-        print(f"noticed, though said to make the same problem: {', '.join(stale)}")
-    return int(counted["NOT NOTICED"] > 0 or bool(stale))
+def checks(_: int) -> Iterator[Check]:
+    """Yield the check of every printed problem."""
+    for entry in REGISTRY.values():
+        if FAMILIES[entry.family].is_canonical and not entry.control:
+            yield Check(entry.id, judged, partial(drawn, entry), once, LIMIT_SECONDS)
+
+
+def drawn(entry: Formulation, at: object) -> Formulation:
+    """Return the formulation: its problems are always the same."""
+    return entry
+
+
+def judged(entry: Formulation, at: object) -> Trial:
+    """Return how changes of a printed problem are noticed; those without a notice are complaints."""
+    known = [(problem, answers(problem, entry.id)) for problem in problems(entry)]
+    for problem, honest in known:
+        right = judge(entry.family, [*honest, examine(problem, solve_declaration(entry.declaration(problem)))], problem.scale)
+        assert right.judgements[-1].agreement is Agreement.AGREES, f"{entry.id} does not agree as it is"
+    trial, same = Trial(), {key for key in THE_SAME if key.startswith(f"{entry.id}: ")}
+    for change in changes(entry):
+        found, key = noticed(entry, change, known), f"{entry.id}: {change.name}"
+        if not found and key not in same:
+            trial.said.append(f"{change.name}: NOT NOTICED")
+        trial.counts[found or "the same"] += 1
+        same -= set() if found else {key}
+    trial.said += [f"{key}: noticed, though said to make the same problem" for key in sorted(same)]
+    return trial
 
 
 def problems(entry: Formulation) -> list[Problem]:
@@ -237,5 +237,4 @@ def changes_of_call(node: ast.Call) -> Iterator[tuple[str, Callable[[Any], None]
         yield "twice the sum", lambda copied: copied.args.__setitem__(0, ast.BinOp(ast.Constant(2), ast.Mult(), copied.args[0]))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+CAMPAIGN = Campaign(__name__, __doc__, checks, 1)

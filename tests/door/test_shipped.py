@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -170,19 +172,19 @@ def test_a_large_nu_is_refused_by_the_form_that_has_no_optimum_then() -> None:
     assert optimum(problem, "nu_svc.dual").upper == -float("inf")
 
 
-def test_the_campaign_of_the_night_looks_at_all_and_reports_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {name for name, _ in nightly_families.checks(1, 0)} == {*FORMS, *OF_SHIPPED}
-    few = [(name, check) for name, check in nightly_families.checks(2, 0) if name in ("lasso.primal", "lasso.dual")]
+def test_the_campaign_of_the_night_looks_at_all_and_reports_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert {check.name for check in nightly_families.checks(1)} == {*FORMS, *OF_SHIPPED}
+    few = [check for check in nightly_families.checks(2) if check.name in ("lasso.primal", "lasso.dual")]
     lines: list[str] = []
 
-    def wrong() -> None:
+    def wrong(seed: int) -> None:
         raise AssertionError("a form is wrong")
 
-    monkeypatch.setattr(nightly_families, "checks", lambda examples, seed, pattern: few)
-    assert nightly_families.main([], lines.append) == 0
-    monkeypatch.setattr(nightly_families, "checks", lambda examples, seed, pattern: [*few, ("wrong", wrong)])
-    assert nightly_families.main([], lines.append) == 1
-    assert any("! a form is wrong" in line for line in lines)
+    assert replace(nightly_families.CAMPAIGN, checks=lambda _: few).main([], lines.append) == 0
+    few.append(nightly_families.check("wrong", wrong, 2))
+    assert replace(nightly_families.CAMPAIGN, checks=lambda _: few).main([], lines.append) == 1
+    assert any("it does not conform: a form is wrong" in line for line in lines)
 
 
 def test_data_are_drawn_for_every_family() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,26 +11,28 @@ import numpy as np
 import pytest
 
 from campaigns import nightly
+from campaigns.runner import At, Check, Trial, tried
+from campaigns.shrunk import script
 from equimargin.comparison import compare
 from equimargin.formulations import MarginProblem, classification, polynomial, rbf, regression
 from equimargin.proofs import judge
 from equimargin.solvers import Status
-from equimargin.testing import CANONICAL, sample_problem
+from equimargin.testing import CANONICAL, drawn_problem, sample_problem
 from narrow import present
 
 
 def test_a_seed_always_draws_the_same_instances() -> None:
-    first, again = nightly.drawn("rank.l1", 5, 3), nightly.drawn("rank.l1", 5, 3)
+    first, again, others = ([drawn_problem("rank.l1", seed, k) for k in range(5)] for seed in (3, 3, 4))
     assert [p.C for p in first] == [p.C for p in again]
     assert all(np.array_equal(p.X, q.X) and np.array_equal(p.rows.y, q.rows.y) for p, q in zip(first, again, strict=True))
-    assert [p.C for p in first] != [p.C for p in nightly.drawn("rank.l1", 5, 4)]
+    assert [p.C for p in first] != [p.C for p in others]
 
 
 @pytest.mark.parametrize("family", CANONICAL)
 def test_a_script_rebuilds_its_instance(family: str) -> None:
-    for problem in nightly.drawn(family, 4, 0):
+    for problem in (drawn_problem(family, 0, k) for k in range(4)):
         names: dict[str, object] = {}
-        exec(nightly.script(problem, ["what happened"]).split("print(")[0], names)
+        exec(script(problem, ["what happened"]).split("print(")[0], names)
         rebuilt = names["problem"]
         assert type(rebuilt) is type(problem)
         assert rebuilt.family == problem.family
@@ -58,7 +60,7 @@ def test_where_our_own_solvers_have_no_excuse() -> None:
     X, y = np.array([[1.0], [2.0]]), np.array([1.0, -1.0])
 
     def must(problem: MarginProblem) -> bool:
-        return bool(nightly.must_succeed(problem, present(nightly.examined(problem).family)))
+        return bool(nightly.must_succeed(problem, nightly.judged(problem).kept.family))
 
     assert must(classification(X, y, 1e7, rbf(1.0)))
     assert not must(classification(X, y, 1e7, polynomial(3, 10.0, 1.0)))
@@ -67,18 +69,21 @@ def test_where_our_own_solvers_have_no_excuse() -> None:
     assert not must(regression(X, y, np.inf, 0.0))
 
 
-def test_what_is_held_against_an_answer_ends_in_a_script(tmp_path: Path) -> None:
+def test_what_is_held_against_an_answer_ends_in_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong claim of a solver of ours: the family's report names it, and counts it as a failure."""
     problem = sample_problem("svm.soft")
-    found = nightly.examined(problem)
-    assert found.error == ""
-    assert nightly.report("svm.soft", [found], tmp_path).failures == []
-    evidence = [j.evidence for j in present(found.family).judgements]
+    found = nightly.judged(problem)
+    assert found.said == []
+    evidence = [j.evidence for j in found.kept.family.judgements]
     wrong = [replace(e, claim=replace(present(e.claim), value=2 * e.value)) if e.run.solver == "smo" else e for e in evidence]
-    bad = replace(found, family=judge("svm.soft", wrong, problem.scale))
-    (failure,) = nightly.report("svm.soft", [bad], tmp_path).failures
-    assert re.search(r"svm\.soft-0\.py: solver by smo disagrees", failure)
-    assert (tmp_path / "svm.soft-0.py").is_file()
+    (failure,) = nightly.complaints(problem, judge("svm.soft", wrong, problem.scale))
+    assert failure.startswith("solver by smo disagrees")
+    lie = Check("svm.soft", lambda problem, at: Trial([failure]), lambda at: problem)
+    monkeypatch.chdir(tmp_path)
+    lines: list[str] = []
+    assert replace(nightly.CAMPAIGN, checks=lambda _: [lie], start=lambda: None).main(["--examples", "1"], lines.append) == 1
+    assert failure in lines[0]
+    assert (tmp_path / "build" / "nightly" / "nightly-svm.soft-0-0-1.py").is_file()
 
 
 def test_limits_count_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,11 +121,11 @@ def test_a_hang_and_an_exception_are_failures(monkeypatch: pytest.MonkeyPatch, t
     def raises(*_: object, **__: object) -> None:
         raise ZeroDivisionError("float division by zero")
 
-    monkeypatch.setattr(nightly, "HANG", 0.3)
-    monkeypatch.setattr("equimargin.comparison.job.examine_solution", spins)
-    found = nightly.examined(problem)
-    assert (found.family, "Hang: no end after 0.3 s" in found.error) == (None, True)
-    monkeypatch.setattr(nightly, "HANG", 300.0)
-    monkeypatch.setattr("equimargin.comparison.job.examine_solution", raises)
-    failures = nightly.report("svm.soft", [nightly.examined(problem)], tmp_path).failures
+    module = sys.modules["equimargin.comparison.job"]
+    monkeypatch.chdir(tmp_path)
+    check = Check("svm.soft", nightly.judged, lambda at: problem)
+    monkeypatch.setattr(module, "examine_solution", spins)
+    assert tried(replace(check, limit=0.3), At(0, 0, 0)).said == ["Hang: no end after 0.3 s"]
+    monkeypatch.setattr(module, "examine_solution", raises)
+    failures = tried(check, At(0, 0, 0)).said
     assert any("solver by smo raised ZeroDivisionError: float division by zero (test_nightly.py, line" in said for said in failures)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -17,18 +17,12 @@ from hypothesis import strategies as st
 
 from campaigns import nightly_bounds as campaign
 from campaigns.exact.closed_forms import closed_form, exponential
+from campaigns.shrunk import essence
 from equimargin.formulations import Interval, OneNormProblem, Point, Problem, classification, rbf, regression
 from equimargin.solvers import exact_optimum, solve
 from equimargin.solvers.exact_limits import rational_kernel
 
 SIMPLE = "classification([[1.0], [-1.0]], [1.0, -1.0], C=2.0)"
-
-
-@pytest.fixture(autouse=True)
-def _handler() -> Iterator[None]:
-    before = signal.signal(signal.SIGPROF, campaign.on_time_out)
-    yield
-    signal.signal(signal.SIGPROF, before)
 
 
 def _problems(family: str, count: int) -> Iterator[tuple[str, Problem]]:
@@ -165,10 +159,13 @@ def test_every_kind_has_one_script(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(campaign, "drawn", lambda family, number: SIMPLE)
     monkeypatch.setattr(campaign, "interval", lambda problem, point: Interval(0.6, 1.0))
     lines: list[str] = []
-    tables, kinds = campaign.run([("svm.soft", 0), ("svm.soft", 1)], 0, tmp_path, lines.append)
-    assert tables["svm.soft"].findings == 2
-    assert max(kinds.values()) > 1
-    assert len(lines) == len(kinds) == len(list(tmp_path.glob("bounds-?.py")))
+    monkeypatch.chdir(tmp_path)
+    assert replace(campaign.CAMPAIGN, start=lambda: None).main(["--examples", "2", "svm.soft"], lines.append) == 1
+    found = [line for line in lines if line.startswith("  ! ")]
+    kinds = {essence(line.partition("]: ")[2]) for line in found}
+    scripts = [file for file in (tmp_path / "build" / "nightly").glob("*.py") if ".small." not in file.name]
+    assert "svm.soft                     2 examples, 2 wrong" in lines[-2]
+    assert len(found) > len(kinds) == len(scripts)
 
 
 def test_values_of_any_size_are_told_in_digits() -> None:

@@ -39,7 +39,7 @@ def test_a_wrong_answer_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -
     function, wrong = WRONG[name]
     monkeypatch.setattr(degenerate, function, wrong(getattr(degenerate, function)))
     lines: list[str] = []
-    assert degenerate.main(["--subject", name, "--examples", "5"], lines.append) == 1
+    assert degenerate.CAMPAIGN.main([name, "--examples", "5"], lines.append) == 1
     assert any(line.startswith(f"  ! {name}") for line in lines)
 
 
@@ -51,9 +51,9 @@ def test_another_optimum_and_another_loss_of_the_machine_are_noticed(monkeypatch
 def test_an_answer_that_raises_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(degenerate, "platt", lambda *data: 1 / 0)
     lines: list[str] = []
-    assert degenerate.main(["--subject", "platt", "--subject", "average_precision_least", "--examples", "2"], lines.append) == 1
+    assert degenerate.CAMPAIGN.main(["platt", "average_precision_least", "--examples", "2"], lines.append) == 1
     assert sum("ZeroDivisionError" in line for line in lines) == 2
-    assert "0 wrong" in lines[-1]
+    assert "0 wrong" in lines[-2]
 
 
 def test_a_solver_that_raises_is_wrong_and_not_undecided(monkeypatch: pytest.MonkeyPatch) -> None:

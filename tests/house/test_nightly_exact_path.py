@@ -13,14 +13,14 @@ from equimargin.solvers import Mistakes, exact_leave_one_out, exact_path
 
 
 def ran(name: str, lines: list[str]) -> int:
-    return campaign.main(["--subject", name, "--examples", "4"], lines.append)
+    return campaign.CAMPAIGN.main([name, "--examples", "4"], lines.append)
 
 
 @pytest.mark.parametrize("name", campaign.SUBJECTS)
 def test_a_few_instances_are_right(name: str) -> None:
     lines: list[str] = []
     assert ran(name, lines) == 0
-    assert lines[-1].startswith(f"{name:<24}     4 instances, 0 wrong")
+    assert lines[0].startswith(f"{name:<24}     4 examples, 0 wrong")
 
 
 def of_another_slope(problem: Any) -> Any:

@@ -16,8 +16,8 @@ from equimargin.solvers import OneNormPath, Status, regularization_path
 @pytest.mark.parametrize("family", campaign.LARGEST)
 def test_a_few_paths_of_each_family_are_right(family: str) -> None:
     lines: list[str] = []
-    assert campaign.main(["--family", family, "--examples", "5"], lines.append) == 0
-    assert lines[0].startswith(f"{family}: 5 paths")
+    assert campaign.CAMPAIGN.main([family, "--examples", "5"], lines.append) == 0
+    assert lines[0].startswith(f"{family:<24}     5 examples, 0 wrong")
 
 
 WRONG = {
@@ -56,7 +56,7 @@ HARD = {
 @pytest.mark.parametrize(("family", "number"), HARD)
 def test_a_path_of_a_nearly_singular_program_claims_nothing_that_it_has_not(family: str, number: int) -> None:
     """Before, answers of these were called optimal by their gap in float64, or pieces 4e-7 off, or judged at another matrix."""
-    found = campaign.followed(family, 1, number)
+    found = campaign.followed(campaign.drawn(family, 1, number), number)
     assert not found.silent
     assert found.worst <= 1e-8
     assert all(mistake.startswith(tuple(HARD[family, number])) for mistake in found.mistakes), found.mistakes
@@ -66,11 +66,11 @@ def test_a_path_that_claims_too_much_is_noticed(monkeypatch: pytest.MonkeyPatch)
     """Every answer is called optimal, also where float64 does not do."""
     handed = OneNormPath.at
     monkeypatch.setattr(OneNormPath, "at", lambda path, lam: replace(handed(path, lam), status=Status.OPTIMAL))
-    assert any("called optimal" in word for word in campaign.followed("svm.onenorm", 1, 145).silent)
+    assert any("called optimal" in word for word in campaign.followed(campaign.drawn("svm.onenorm", 1, 145), 145).silent)
 
 
 def test_a_path_that_raises_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign, "regularization_path", lambda *given: 1 / 0)
     lines: list[str] = []
-    assert campaign.main(["--family", "rvm", "--examples", "2"], lines.append) == 1
+    assert campaign.CAMPAIGN.main(["rvm", "--examples", "2"], lines.append) == 1
     assert any("ZeroDivisionError" in line for line in lines)

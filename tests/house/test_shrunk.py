@@ -17,6 +17,7 @@ import pytest
 from campaigns import nightly, nightly_bounds, nightly_bounds_path, nightly_families, nightly_path, shrunk
 from campaigns.exact import nightly as exact
 from campaigns.exact import nightly_linear_path as linear_path
+from campaigns.runner import At
 from equimargin.formulations import REGISTRY, classification
 from equimargin.own.instances import Refutation
 from equimargin.shrink import Shrunk
@@ -65,13 +66,11 @@ def test_an_instance_that_does_not_show_it_again_is_said(tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_the_nightly_makes_small_what_a_solver_does_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nightly, "_complaints", lambda found: ["smo disagrees (claim 1)"] if several(found.problem) else [])
-    monkeypatch.setattr(nightly, "examined", lambda problem: nightly.Found(problem, None, "", 0.0))
-    (problem,) = nightly.drawn("svm.soft", 1, 3)
-    found = nightly.Found(problem, None, "", 0.0)
-    monkeypatch.setattr(nightly, "_branch_lines", lambda *_: iter(()))
-    report = nightly.report("svm.soft", [found], tmp_path)
-    small = read(report.lines[-1], 2)
+    monkeypatch.setattr(nightly, "complaints", lambda problem, _: ["smo disagrees (claim 1)"] if several(problem) else [])
+    lines: list[str] = []
+    arguments = ["svm.soft", "--seed", "3", "--examples", "2", "--processes", "1"]
+    assert replace(nightly.CAMPAIGN, start=lambda: None).main(arguments, lines.append) == 1
+    small = read(next(line for line in lines if "small: " in line), 2)
     assert "svm.soft" in python(small.python)
 
 
@@ -81,7 +80,7 @@ def test_the_exact_campaign(family: str, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(exact, "wrong_intervals", lambda problem, _: ["a lie (1)"] if several(problem) else [])
     monkeypatch.setattr(exact, "wrong_bounds", lambda *_: [])
     lines: list[str] = []
-    assert exact.main(["--family", family, "--examples", "3", "--seed", "5"], lines.append) == 1
+    assert exact.CAMPAIGN.main([family, "--examples", "3", "--seed", "5"], lines.append) == 1
     small = read(next(line for line in lines if "small: " in line), 2)
     assert python(small.python) == "\n"  # without the planted lie the campaign has nothing to say
 
@@ -90,7 +89,7 @@ def test_the_exact_campaign(family: str, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_campaigns_of_paths(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nightly_path, "worst", lambda path: (1.0, 0.0) if several(path.problem) else (0.0, 0.0))
     lines: list[str] = []
-    assert nightly_path.main(["--examples", "1", "--kind", "ranking"], lines.append) == 1
+    assert nightly_path.CAMPAIGN.main(["--examples", "1", "ranking"], lines.append) == 1
     read(next(line for line in lines if "small: " in line), 2)
 
     right: Callable[..., Any] = vars(linear_path)["regularization_path"]
@@ -101,7 +100,7 @@ def test_the_campaigns_of_paths(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(linear_path, "regularization_path", wrong)
     lines.clear()
-    assert linear_path.main(["--examples", "1", "--family", "rvm"], lines.append) == 1
+    assert linear_path.CAMPAIGN.main(["--examples", "1", "rvm"], lines.append) == 1
     read(next(line for line in lines if "small: " in line), 3)
 
     def judged(path: Any, rng: object) -> Iterator[nightly_bounds_path.Judged]:
@@ -109,7 +108,7 @@ def test_the_campaigns_of_paths(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(nightly_bounds_path, "judged", judged)
     lines.clear()
-    assert nightly_bounds_path.main(1, 1, lines.append) == 1
+    assert nightly_bounds_path.CAMPAIGN.main(["--seed", "1", "--examples", "1"], lines.append) == 1
     read(next(line for line in lines if "small: " in line), 2)
 
 
@@ -121,8 +120,8 @@ def test_the_campaign_of_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(nightly_bounds, "_judge", judge)
     lines: list[str] = []
-    numbers = [("svm.soft", number) for number in range(6)]
-    nightly_bounds.run(numbers, 3, tmp_path, lines.append)
+    campaign = replace(nightly_bounds.CAMPAIGN, start=lambda: None)
+    assert campaign.main(["svm.soft", "--seed", "3", "--examples", "6"], lines.append) == 1
     small = read(next(line for line in lines if "small: " in line), 2)
     assert python(small.python) == "\n"
 
@@ -133,5 +132,6 @@ def test_the_campaign_of_families(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
     monkeypatch.setattr(nightly_families, "refutation", lambda *_: Refutation({"X": X, "y": y, "penalty": 0.5}, "other"))
     id = next(id for id, entry in REGISTRY.items() if entry.family == "lasso" and not entry.control)
-    small = read(nightly_families.made_small(id, 5, 0), 2)
+    check = nightly_families.check(id, lambda seed: None, 5)
+    small = read(nightly_families.CAMPAIGN.written(check, At(0, 0, 0), "it does not conform: other"), 2)
     assert "lasso" in python(small.python)

@@ -30,6 +30,7 @@ import numpy as np
 from equimargin.formulations import Kernel, MarginProblem, OneNormProblem, Problem
 from equimargin.formulations.kernels.kernel import RBF, Intercept, Linear, Polynomial, Precomputed
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+from oracles.rationals import entry
 
 EXPONENTIAL_BITS = 8000
 """Bits of an exponential: more than twice the places of the smallest square of a float difference times the smallest gamma."""
@@ -76,11 +77,7 @@ def kernel_value(kernel: Kernel, x: list[Fraction], z: list[Fraction], end: int)
     if isinstance(kernel, RBF):
         square = sum(((a - b) ** 2 for a, b in zip(x, z, strict=True)), ZERO)
         return exponential(Fraction(kernel.gamma) * square)[end]
-    inner = sum((a * b for a, b in zip(x, z, strict=True)), ZERO)
-    if isinstance(kernel, Polynomial):
-        return (Fraction(kernel.gamma) * inner + Fraction(kernel.coef0)) ** kernel.degree
-    assert isinstance(kernel, Linear)
-    return inner
+    return entry(kernel, x, z)
 
 
 def exponential(x: Fraction) -> tuple[Fraction, Fraction]:

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from campaigns.exact.nightly import Definition, _dense, _fractions, _kernel
+from campaigns.exact.nightly import Definition, _dense, _fractions, kernel_matrix
 from equimargin.formulations import MarginProblem
 from equimargin.formulations.rows.listed import Tube
 from equimargin.solvers.exact.active_set import ActiveSet, Ends, verified
 from equimargin.solvers.exact.numbers import Integral, as_integers, integral
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.sensitivity import Cost, ExactSensitivity, Feature, Parameter, Sides, Target, Weight
+from oracles.rationals import entry
 
 STEPS = (Fraction(1, 2**80), Fraction(1, 2**120))
 """Steps, in the units of what moves: the larger is far below the distance from one piece to the next of data of few digits."""
@@ -60,9 +61,7 @@ def optimum_at(problem: MarginProblem, parameter: Parameter, step: Fraction, new
             t[r] += sign * step
     elif isinstance(parameter, Feature):
         X[parameter.point][parameter.column] += step
-    kernel, m = problem.kernel, problem.m
-    shift = Fraction(problem.shift or 0.0)
-    K = [[_kernel(kernel, X, i, j) + (shift if i == j else 0) for j in range(m)] for i in range(m)]
+    K = kernel_matrix(problem.kernel, X, Fraction(problem.shift or 0.0))
     numbers = _in_integers(problem, K, t, c)
     state = ActiveSet(numbers, Clock(inf))
     state.start(state.alpha, [])
@@ -71,7 +70,7 @@ def optimum_at(problem: MarginProblem, parameter: Parameter, step: Fraction, new
     value = verified(numbers, state.alpha, low if low is not None else high if high is not None else Fraction(0))
     beta = at.rdot(list(state.alpha))
     f = [sum((k * v for k, v in zip(row, beta, strict=True)), Fraction(0)) for row in K]
-    at_new = [sum((v * _kernel(kernel, [list(z), x], 0, 1) for v, x in zip(beta, X, strict=True)), Fraction(0)) for z in new]
+    at_new = [sum((v * entry(problem.kernel, [*z], x) for v, x in zip(beta, X, strict=True)), Fraction(0)) for z in new]
     return Optimum(value, f, at_new, (low, high))
 
 

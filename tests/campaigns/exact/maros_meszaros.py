@@ -5,7 +5,6 @@ Source: I. Maros, C. Meszaros, A repository of convex quadratic programming prob
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -23,14 +22,8 @@ NOT_CONVEX = "VALUES"
 """The one problem of the set whose P is not positive semidefinite."""
 
 
-def problems() -> Iterator[tuple[str, Program]]:
-    """Every problem min 1/2 x'Px + q'x + r, l <= A x <= u of the folder, by its name."""
-    for path in sorted(FOLDER.glob("*.mat")):
-        yield path.stem, problem(path)
-
-
 def problem(path: Path) -> Program:
-    """One of them."""
+    """Return the problem min 1/2 x'Px + q'x + r, l <= A x <= u of a file."""
     data = loadmat(path)
     P, A = sparse.csr_array(data["P"]), sparse.csr_array(data["A"])
     q, low, high = (np.asarray(data[name], dtype=np.float64).ravel() for name in ("q", "l", "u"))

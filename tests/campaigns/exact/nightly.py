@@ -1,6 +1,6 @@
 """Exact optima of degenerate integer problems, checked from the definitions in fractions.Fraction, and proven intervals against them.
 
-    python -m campaigns.exact.nightly --seed 1 --examples 1000
+    python -m campaigns exact.nightly --seed 1 --examples 1000
 
 Every instance has an exact optimum, or an exact ray, that holds in the definitions: feasible, primal value = dual value, all ends of b.
 The proven interval of every float solver contains that optimum, and those of random points contain the exact values of the points
@@ -9,24 +9,16 @@ themselves. Exit status 1 if anything does not hold; all that is shared with wha
 
 from __future__ import annotations
 
-import os
-
-for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-
-import argparse
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from math import inf
 from typing import Any
 
 import numpy as np
 
-from campaigns.shrunk import FOLDER, shrunk
+from campaigns.runner import Campaign, Check, Trial
 from equimargin.formulations import (
     OneNormPoint,
     OneNormProblem,
@@ -45,31 +37,16 @@ from equimargin.formulations import (
     regression,
 )
 from equimargin.formulations.bounds.intervals import inner_interval
-from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
+from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed
 from equimargin.formulations.numeric.dyadic import on_grid
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.solvers import SOLVERS, ExactOptimum, Status, exact_optimum, given_gram, solve
+from oracles.rationals import entry
 
 FAMILIES = (
-    "svm.hard",
-    "svm.soft",
-    "svm.l2",
-    "svm.nobias",
-    "svm.nobias_l2",
-    "svm.nobias_hard",
-    "svm.penalized",
-    "svm.penalized_l2",
-    "svr.hard",
-    "svr.l1",
-    "svr.l2",
-    "rank.hard",
-    "rank.l1",
-    "rank.l2",
-    "rank.onenorm",
-    "rvm",
-    "svm.onenorm",
-    "svm.nobias_onenorm",
+    *("svm.hard", "svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "svm.nobias_hard", "svm.penalized", "svm.penalized_l2"),
+    *("svr.hard", "svr.l1", "svr.l2", "rank.hard", "rank.l1", "rank.l2", "rank.onenorm", "rvm", "svm.onenorm", "svm.nobias_onenorm"),
 )
 LARGE_ONE_IN = 10
 """Instances of which one has up to 30 points, and the others have up to 8."""
@@ -146,7 +123,7 @@ class Definition:
         self.problem, self.m = problem, problem.m
         X = [_fractions(row) for row in _dense(problem.X)]
         shift = Fraction(problem.shift or 0.0)
-        self.K = [[_kernel(problem.kernel, X, i, j) + (shift if i == j else 0) for j in range(self.m)] for i in range(self.m)]
+        self.K = kernel_matrix(problem.kernel, X, shift)
         rows = problem.rows
         y = [] if rows.y is None else rows.y.tolist()
         self.rows: list[Row]
@@ -237,17 +214,11 @@ class Definition:
         return self.problem.over == "rows"
 
 
-def _kernel(kernel: Kernel, X: list[list[Fraction]], i: int, j: int) -> Fraction:
-    """k(x_i, x_j)."""
-    if isinstance(kernel, Precomputed):
-        return X[i][j]
-    if isinstance(kernel, Intercept):
-        return _kernel(kernel.kernel, X, i, j) + 1
-    inner = sum((a * b for a, b in zip(X[i], X[j], strict=True)), Fraction(0))
-    if isinstance(kernel, Polynomial):
-        return (Fraction(kernel.gamma) * inner + Fraction(kernel.coef0)) ** kernel.degree
-    assert isinstance(kernel, Linear)
-    return inner
+def kernel_matrix(kernel: Kernel, X: list[list[Fraction]], shift: Fraction) -> list[list[Fraction]]:
+    """Return K + shift I of a linear, a polynomial or a given kernel."""
+    one = int(isinstance(kernel, Intercept))
+    K = [[v + one for v in row] for row in X] if kernel.given else [[entry(kernel, x, z) for z in X] for x in X]
+    return [[v + (shift if i == j else 0) for j, v in enumerate(row)] for i, row in enumerate(K)]
 
 
 # What does not hold.
@@ -394,75 +365,13 @@ def _fractions(values: Any) -> list[Fraction]:
 # The run.
 
 
-@dataclass
-class Checked:
-    """What came of one instance."""
-
-    found: ExactOptimum
-    complaints: list[str]
-
-
-def checked(family: str, number: Sequence[int]) -> Checked:
-    """One instance, drawn, solved exactly and by every solver, and judged from the definitions."""
-    return judged(drawn(family, number), number)
-
-
-def judged(problem: Problem, number: Sequence[int]) -> Checked:
-    """An instance, solved exactly and by every solver, and judged from the definitions; number : draws the points that are looked at."""
+def judged(problem: Problem, number: Sequence[int]) -> Trial:
+    """Return the complaints about an instance, solved exactly and by every solver."""
     at, found = Definition(problem), exact_optimum(problem)
     rng = np.random.default_rng([*number, 1])
     said = [*wrong_optimum(at, found), *wrong_intervals(problem, found.value), *wrong_bounds(at, rng, found)]
-    return Checked(found, said)
+    counts = Counter({str(found.status): 1, "needed exact pivots": int(found.pivots > 0)})
+    return Trial(said, counts, {"pivots": found.pivots})
 
 
-def complaints(problem: Any, number: Sequence[int]) -> list[str]:
-    """What is to be said of an instance, also where it raises an exception."""
-    try:
-        return judged(problem, number).complaints
-    except Exception as error:
-        return [f"{type(error).__name__}: {error}"]
-
-
-def made_small(family: str, number: Sequence[int], said: Sequence[str]) -> str:
-    """What there is to be said of an instance, on the smallest one, and where that is."""
-    shown = ("from campaigns.exact.nightly import complaints", f"print(*complaints(problem, {number}), sep='\\n')")
-    name = f"exact-{family}-{'-'.join(map(str, number))}.py"
-    return shrunk(drawn(family, number), lambda problem: complaints(problem, number), said, FOLDER / name, shown)
-
-
-def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
-    """Draw, solve, check, report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--examples", type=int, default=160, help="instances, over all families")
-    parser.add_argument("--family", action="append", choices=FAMILIES, help="only these")
-    options = parser.parse_args(arguments)
-    families = options.family or FAMILIES
-    started, failures, points = time.perf_counter(), 0, 0
-    for k, family in enumerate(families):
-        count = options.examples // len(families) + (k < options.examples % len(families))
-        results = []
-        for i in range(count):
-            number = [options.seed, FAMILIES.index(family), i]
-            try:
-                results.append(checked(family, number))
-                said = results[-1].complaints
-            except Exception as error:  # one instance must not end the run
-                said = [f"{type(error).__name__}: {error}"]
-            failures += bool(said)
-            points += POINTS
-            for complaint in said:
-                say(f"  ! {family} {number}: {complaint}")
-            if said:
-                say(f"    small: {made_small(family, number, said)}")
-        statuses = Counter(str(result.found.status) for result in results)
-        pivoted = sum(result.found.pivots > 0 for result in results)
-        most = max((result.found.pivots for result in results), default=0)
-        ended = ", ".join(f"{n} {status}" for status, n in statuses.items())
-        say(f"{family:<18} {count:>5} instances: {ended}; {pivoted} needed exact pivots, {most} at most")
-    say(f"{options.examples} instances, {points} points, {failures} failures, {time.perf_counter() - started:.0f} s, seed {options.seed}")
-    return 1 if failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+CAMPAIGN = Campaign(__name__, __doc__, lambda _: (Check(family, judged, partial(drawn, family)) for family in FAMILIES), 160, shared=True)

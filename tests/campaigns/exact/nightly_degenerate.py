@@ -1,6 +1,6 @@
 """Degenerate instances of what documents T and W ask for beside their machines, against Clarabel, HiGHS, rational systems and brute force.
 
-    python -m campaigns.exact.nightly_degenerate --seed 1 --examples 200
+    python -m campaigns exact.nightly_degenerate --seed 1 --examples 200
 
 Points that are equal or 0, contradictions, one class, probabilities of 0 and 1, values that are all the same, every scale. Exit status 1 if
 an answer is wrong. Where Clarabel finds no optimum of a function with exponentials, the conditions of the optimum are checked alone.
@@ -8,16 +8,8 @@ an answer is wrong. Where Clarabel finds no optimum of a function with exponenti
 
 from __future__ import annotations
 
-import os
-
-for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-
-import argparse
-import sys
-import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +17,7 @@ import cvxpy as cp
 import numpy as np
 from scipy.optimize import linprog
 
+from campaigns.runner import Campaign, by_sentence
 from equimargin.comparison import compare
 from equimargin.formulations import linear, one_norm_classification, ranking, rbf
 from equimargin.formulations.documents.coupling import wlw as wlw_family
@@ -268,31 +261,4 @@ def _larger(value: float, other: float) -> str:
     return f"its value is {value!r}, and Clarabel finds {other!r}" if value > other + NEAR * max(1.0, abs(other)) else ""
 
 
-def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
-    """Draw, solve, judge, report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--examples", type=int, default=200, help="instances of each")
-    parser.add_argument("--subject", action="append", choices=list(SUBJECTS), help="only these")
-    options = parser.parse_args(arguments)
-    failures = 0
-    for name in options.subject or SUBJECTS:
-        started, wrong, undecided = time.process_time(), 0, 0
-        for k in range(options.examples):
-            number = [options.seed, list(SUBJECTS).index(name), k]
-            try:
-                said = SUBJECTS[name](np.random.default_rng(number))
-            except Exception as error:  # one instance must not end the run
-                said = f"{type(error).__name__}: {error}"
-            undecided += said == UNDECIDED
-            if said and said != UNDECIDED:
-                wrong += 1
-                say(f"  ! {name} {number}: {said}")
-        failures += wrong
-        seconds = time.process_time() - started
-        say(f"{name:<24} {options.examples:>5} instances, {wrong} wrong, {undecided} undecided, {seconds:.0f} s of CPU time")
-    return 1 if failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+CAMPAIGN = Campaign(__name__, __doc__, lambda _: by_sentence(SUBJECTS, UNDECIDED), 200)

@@ -1,6 +1,6 @@
 """Exact paths and leave-one-out errors of new instances, against exact optima at single costs.
 
-    python -m campaigns.exact.nightly_exact_path --seed 1 --examples 200
+    python -m campaigns exact.nightly_exact_path --seed 1 --examples 200
 
 Every path is asked at costs of all sizes for its optimum and the ends of its best biases; every error of a classification for what as many
 exact optima as there are points say. Points of integer grids, repeated at times, or of floats; linear, polynomial and given kernels;
@@ -9,14 +9,6 @@ weights at times. Exit status 1 if an answer is wrong.
 
 from __future__ import annotations
 
-import os
-
-for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-
-import argparse
-import sys
-import time
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -24,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from campaigns.runner import Campaign, by_sentence
 from equimargin.formulations import classification, linear, polynomial, ranking, rbf, regression
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers import exact_leave_one_out, exact_optimum, exact_path, given_gram
@@ -90,29 +83,4 @@ def leave_one_out(rng: np.random.Generator) -> str:
 SUBJECTS: dict[str, Callable[[np.random.Generator], str]] = {"path": path, "leave one out": leave_one_out}
 
 
-def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
-    """Draw, follow, judge, report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--examples", type=int, default=200, help="instances of each")
-    parser.add_argument("--subject", action="append", choices=list(SUBJECTS), help="only these")
-    options = parser.parse_args(arguments)
-    failures = 0
-    for name in options.subject or SUBJECTS:
-        started, wrong = time.process_time(), 0
-        for k in range(options.examples):
-            number = [options.seed, list(SUBJECTS).index(name), k]
-            try:
-                said = SUBJECTS[name](np.random.default_rng(number))
-            except Exception as error:  # one instance must not end the run
-                said = f"{type(error).__name__}: {error}"
-            if said:
-                wrong += 1
-                say(f"  ! {name} {number}: {said}")
-        failures += wrong
-        say(f"{name:<24} {options.examples:>5} instances, {wrong} wrong, {time.process_time() - started:.0f} s of CPU time")
-    return 1 if failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+CAMPAIGN = Campaign(__name__, __doc__, lambda _: by_sentence(SUBJECTS), 200)

@@ -1,6 +1,6 @@
 """Whole paths of one-norm programs, every piece of them judged by HiGHS, and by exact rational arithmetic where HiGHS says otherwise.
 
-    python -m campaigns.exact.nightly_linear_path --seed 1 --examples 200
+    python -m campaigns exact.nightly_linear_path --seed 1 --examples 200
 
 Rankings over points and over pairs, and classifications with a bias and without: points on integer grids, equal points, ties,
 contradictions, several queries, three kernels, scales from 1e-4 to 1e4, paths that end at lambda = 0 and paths that do not. At both ends
@@ -17,22 +17,15 @@ Exit status 1 if anything is wrong without an excuse, or if more than 3 % of the
 
 from __future__ import annotations
 
-import os
-
-for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-
-import argparse
-import sys
-import time
-from collections.abc import Callable, Sequence
+from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import highspy as library
 import numpy as np
 
-from campaigns.shrunk import FOLDER, shrunk
+from campaigns.runner import At, Campaign, Check, Trial, at_most
 from equimargin.formulations import (
     Kernel,
     OneNormPoint,
@@ -70,8 +63,8 @@ EXCUSED = 0.03
 """Share of the paths that may need an excuse."""
 SMALLEST = 1e-5
 """Lambda over the mean of K_ii at which the other paths end."""
-SHOWN = 20
-"""Mistakes that are shown."""
+IMPRECISE = f"not within {WITHIN:g}"
+"""The word for a path with a mistake."""
 
 
 # Drawing.
@@ -298,76 +291,26 @@ def _judged(path: OneNormPath, program: Program, t: int, lam: float, found: Foun
     return ""
 
 
-# The report.
+# The campaign.
 
 
-def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
-    """Draw, follow, judge, report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--examples", type=int, default=200, help="instances of each family")
-    parser.add_argument("--family", action="append", choices=list(LARGEST), help="only these")
-    options = parser.parse_args(arguments)
-    failures = 0
-    for family in options.family or LARGEST:
-        started = time.process_time()
-        found = [followed(family, options.seed, number) for number in range(options.examples)]
-        failures += report(family, found, say)
-        for number in wrong_ones(found)[:SHOWN]:
-            say(f"    small: {made_small(family, options.seed, number, found[number])}")
-        say(f"  {time.process_time() - started:.0f} s of CPU time")
-    return 1 if failures else 0
+def followed(problem: OneNormProblem, number: int) -> Found:
+    """Return what came of an instance; every other path goes on to lambda = 0."""
+    return examined(problem, 0.0 if number % 2 else SMALLEST * float(problem.gram.dense.diagonal().mean()))
 
 
-def followed(family: str, seed: int, number: int) -> Found:
-    """What came of an instance, also where it raises; every other path goes on to lambda = 0."""
-    return judged(drawn(family, seed, number), bool(number % 2))
+def judged(problem: OneNormProblem, at: At) -> Trial:
+    """Return what is to be held against the path of an instance."""
+    found = followed(problem, at.number)
+    said = [*found.silent, *([] if found.excused else found.mistakes)]
+    counts = Counter({"pieces": found.pieces, IMPRECISE: int(bool(found.mistakes)), "judged by exact arithmetic": found.by_exact})
+    return Trial(said, counts, {"off where it is called optimal": found.worst})
 
 
-def judged(problem: Any, to_zero: bool) -> Found:
-    """What came of an instance, also where it raises; to_zero : whether its path goes on to lambda = 0."""
-    try:
-        return examined(problem, 0.0 if to_zero else SMALLEST * float(problem.gram.dense.diagonal().mean()))
-    except Exception as error:  # one instance must not end the run
-        return Found(0, silent=[f"{type(error).__name__}: {error}"])
+def checks(_: int) -> list[Check]:
+    """Return the check of each family."""
+    few = partial(at_most, EXCUSED, IMPRECISE)
+    return [Check(family, judged, lambda at, family=family: drawn(family, at.seed, at.number), wrong=few) for family in LARGEST]  # type: ignore[misc]
 
 
-def complaints(problem: Any, to_zero: bool) -> list[str]:
-    """What is to be held against the path of an instance."""
-    found = judged(problem, to_zero)
-    return [*found.silent, *([] if found.excused else found.mistakes)]
-
-
-def wrong_ones(found: Sequence[Found]) -> list[int]:
-    """The numbers of the paths that are wrong."""
-    return [number for number, each in enumerate(found) if each.silent or (each.mistakes and not each.excused)]
-
-
-def made_small(family: str, seed: int, number: int, found: Found) -> str:
-    """What is held against a path, on the smallest instance, and where that is."""
-    to_zero, said = bool(number % 2), [*found.silent, *found.mistakes]
-    shown = ("from campaigns.exact.nightly_linear_path import complaints", f"print(*complaints(problem, {to_zero}), sep='\\n')")
-    file = FOLDER / f"path-{family}-{seed}-{number}.py"
-    return shrunk(drawn(family, seed, number), lambda problem: complaints(problem, to_zero), said, file, shown)
-
-
-def report(family: str, found: Sequence[Found], say: Callable[[str], None]) -> int:
-    """Print what came of a family; how many failures there are."""
-    imprecise = [number for number, each in enumerate(found) if each.mistakes]
-    wrong = wrong_ones(found)
-    pieces = sum(each.pieces for each in found)
-    say(
-        f"{family}: {len(found):,} paths, {pieces:,} pieces; {len(wrong)} paths are wrong, {len(imprecise)} have a "
-        f"piece that is not within {WITHIN:g}; the worst that is called optimal is {max(each.worst for each in found):.1e} off; "
-        f"{sum(each.by_exact for each in found)} answers were judged by exact arithmetic"
-    )
-    for number in sorted({*wrong, *imprecise})[:SHOWN]:
-        each = found[number]
-        mark, said = "!" if number in wrong else " ", [*each.silent, *each.mistakes]
-        say(f"  {mark} {family} {number}: {said[0]}" + (f"; {len(said)} in all" if len(said) > 1 else ""))
-    too_many = len(imprecise) > EXCUSED * len(found) and len(found) >= 100
-    return len(wrong) + too_many
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+CAMPAIGN = Campaign(__name__, __doc__, checks, 200)

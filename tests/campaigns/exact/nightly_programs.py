@@ -1,6 +1,6 @@
 """Exact optima and proven intervals of programs of every kind, judged by the conditions from their definitions, by HiGHS and OSQP.
 
-    python -m campaigns.exact.nightly_programs --seed 1 --examples 2000
+    python -m campaigns exact.nightly_programs --seed 1 --examples 2000
 
 Every program has an exact optimum or an exact ray, or is left undecided with a cause, which is counted. What an outcome carries proves it,
 in plain fractions (`program_conditions`); the value is that of HiGHS or OSQP, where data are neither scaled nor nearly infeasible; and the
@@ -9,17 +9,10 @@ interval of `enclosure` holds it. The Maros-Meszaros problems are run too, where
 
 from __future__ import annotations
 
-import os
-
-for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-
-import argparse
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from functools import partial
 from math import inf
 
 import numpy as np
@@ -29,6 +22,7 @@ from scipy.optimize import linprog
 
 from campaigns.exact import maros_meszaros
 from campaigns.exact.program_kinds import DATA, HARD, KINDS, nearly_infeasible, scaled_unknowns
+from campaigns.runner import At, Campaign, Check, Trial
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Matrix
@@ -48,23 +42,6 @@ SECONDS = 30.0
 """Time limit of an exact optimum, and of an interval."""
 
 
-@dataclass
-class Tally:
-    """What became of the programs of one kind."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    ways: Counter[str] = field(default_factory=Counter)
-    seconds: list[float] = field(default_factory=list)
-    widths: list[float] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
-
-    def __str__(self) -> str:
-        said = ", ".join(f"{count} {name}" for name, count in sorted(self.outcomes.items()))
-        ways = ", ".join(f"{count} {name}" for name, count in sorted(self.ways.items()))
-        times = f"{1e3 * np.median(self.seconds):.0f} ms, at most {max(self.seconds):.1f} s"
-        return f"{said}; intervals: {ways}, widest {max(self.widths, default=0):.0e}; {times}"
-
-
 def drawn(kind: int, number: Sequence[int]) -> tuple[Program, bool]:
     """A program of a kind, counted over KINDS and HARD, and whether a solver in floats is asked too."""
     rng = np.random.default_rng(number)
@@ -75,25 +52,27 @@ def drawn(kind: int, number: Sequence[int]) -> tuple[Program, bool]:
     return KINDS[kind](rng, int(rng.integers(1, 13)), int(rng.integers(1, 5)), data), data in ("integer", "degenerate")
 
 
-def check(program: Program, ask_floats: bool, tally: Tally) -> None:
-    """Decide a program, judge what was decided, and enter it all."""
+def judged(case: tuple[Program, bool], at: object) -> Trial:
+    """Decide a program, and judge the decision; by a solver in floats too if the case says so."""
+    program, ask_floats = case
     started = time.perf_counter()
     outcome = program_optimum(program, SECONDS)
-    tally.seconds.append(time.perf_counter() - started)
-    tally.outcomes[word(outcome)] += 1
+    found = Trial(counts=Counter([word(outcome)]), worst={"s of an optimum": time.perf_counter() - started})
     if isinstance(outcome, Undecided) and outcome.cause == "not convex":
-        return
-    tally.complaints += [] if isinstance(outcome, Undecided) or holds(program, outcome) else [f"{word(outcome)} is not proven"]
-    tally.complaints += against_floats(program, outcome) if ask_floats else []
-    tally.complaints += [] if pivots_agree(program, outcome) else [f"{word(outcome)}, and pivots from elsewhere end otherwise"]
-    found = enclosure(program, seconds=SECONDS)
-    tally.ways[f"{found.lower_by} / {found.upper_by}"] += 1
+        return found
+    found.said += [] if isinstance(outcome, Undecided) or holds(program, outcome) else [f"{word(outcome)} is not proven"]
+    found.said += against_floats(program, outcome) if ask_floats else []
+    found.said += [] if pivots_agree(program, outcome) else [f"{word(outcome)}, and pivots from elsewhere end otherwise"]
+    proven = enclosure(program, seconds=SECONDS)
+    found.counts[f"ends by {proven.lower_by} / {proven.upper_by}"] += 1
     if isinstance(outcome, Optimum):
-        inside = found.lower <= outcome.value <= found.upper
-        tally.widths.append(float(found.upper - found.lower) / max(abs(float(outcome.value)), 1e-4))
+        inside = proven.lower <= outcome.value <= proven.upper
+        found.worst["wide"] = float(proven.upper - proven.lower) / max(abs(float(outcome.value)), 1e-4)
     else:
-        inside = (found.upper == inf or not isinstance(outcome, Infeasible)) and (found.lower == -inf or not isinstance(outcome, Unbounded))
-    tally.complaints += [] if inside else [f"{word(outcome)} is not in the interval"]
+        above, below = isinstance(outcome, Infeasible), isinstance(outcome, Unbounded)
+        inside = (proven.upper == inf or not above) and (proven.lower == -inf or not below)
+    found.said += [] if inside else [f"{word(outcome)} is not in the interval"]
+    return found
 
 
 def pivots_agree(program: Program, outcome: Outcome) -> bool:
@@ -160,42 +139,17 @@ def table(M: Matrix) -> Array:
     return out
 
 
-def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
-    """Draw, decide, judge, report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--examples", type=int, default=180, help="programs, over all kinds")
-    options = parser.parse_args(arguments)
-    started, names = time.perf_counter(), [make.__name__ for make in (*KINDS, *HARD)]
-    tallies: dict[str, Tally] = {}
-    for k, name in enumerate(names):
-        count = options.examples // len(names) + (k < options.examples % len(names))
-        cases = (drawn(k, (options.seed, k, i)) for i in range(count))
-        tallies[name] = judged(cases, say, name)
+def checks(_: int) -> Iterator[Check]:
+    """Yield the check of each kind, and of the Maros-Meszaros problems where their files are."""
+    for kind, make in enumerate((*KINDS, *HARD)):
+        yield Check(make.__name__, judged, partial(drawn, kind))
     if maros_meszaros.FOLDER.is_dir():
-        tallies["maros_meszaros"] = judged(((program, True) for _, program in maros_meszaros.problems()), say, "maros_meszaros")
-    wrong = sum(len(tally.complaints) for tally in tallies.values())
-    total = sum((tally.outcomes for tally in tallies.values()), Counter[str]())
-    said = ", ".join(f"{count} {name}" for name, count in sorted(total.items()))
-    say(f"{total.total()} programs, {wrong} wrong, {time.perf_counter() - started:.0f} s, seed {options.seed}: {said}")
-    return 1 if wrong else 0
+        files = sorted(maros_meszaros.FOLDER.glob("*.mat"))
+
+        def read(at: At) -> tuple[Program, bool]:
+            return maros_meszaros.problem(files[at.number]), True
+
+        yield Check("maros_meszaros", judged, read, lambda _: len(files))
 
 
-def judged(cases: Iterator[tuple[Program, bool]], say: Callable[[str], None], name: str) -> Tally:
-    """All programs of a kind, decided and judged; one that ends in an error does not end the run."""
-    tally = Tally()
-    for number, (program, ask_floats) in enumerate(cases):
-        before = len(tally.complaints)
-        try:
-            check(program, ask_floats, tally)
-        except Exception as error:  # one program must not end the run
-            tally.complaints.append(f"{type(error).__name__}: {error}")
-        for complaint in tally.complaints[before:]:
-            say(f"  ! {name} {number}: {complaint}")
-    if tally.seconds:
-        say(f"{name:<26} {tally}")
-    return tally
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+CAMPAIGN = Campaign(__name__, __doc__, checks, 180, shared=True)

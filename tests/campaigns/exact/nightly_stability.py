@@ -1,6 +1,6 @@
 """Derivatives of exact optima against differences of exact optima, and functions near the optimum against what is said of them all.
 
-    python -m campaigns.exact.nightly_stability --seed 1 --examples 1000
+    python -m campaigns exact.nightly_stability --seed 1 --examples 1000
 
 The instances are degenerate: grids of integers with repeated points, ties and contradictions, so that many of them stand on a kink. Exit
 status 1 if anything does not hold.
@@ -8,22 +8,15 @@ status 1 if anything does not hold.
 
 from __future__ import annotations
 
-import os
-
-for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-
-import argparse
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from campaigns.exact.differences import wrong_derivatives
 from campaigns.exact.near_optimal import SIZES, wrong_bounds
 from campaigns.exact.nightly import FAMILIES, drawn
+from campaigns.runner import Campaign, Check, Trial
 from equimargin.formulations import MarginProblem
 from equimargin.formulations.rows.listed import Tube
 from equimargin.solvers.exact import exact_optimum
@@ -58,36 +51,20 @@ def derived(problem: MarginProblem, number: Sequence[int]) -> tuple[ExactSensiti
     return found, list(wrong_derivatives(found, new))
 
 
-def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
-    """Draw, differentiate, judge, report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--examples", type=int, default=160, help="instances, over all families")
-    options = parser.parse_args(arguments)
-    families = [family for family in FAMILIES if not family.endswith(("hard", "onenorm", "rvm"))]
-    started, failures, judged = time.perf_counter(), 0, 0
-    for k, family in enumerate(families):
-        tally: Counter[str] = Counter()
-        for i in range(options.examples // len(families) + (k < options.examples % len(families))):
-            number = [options.seed, FAMILIES.index(family), i]
-            problem = instance(family, number)
-            if problem is None:
-                tally["left out"] += 1
-                continue
-            try:
-                found, said = derived(problem, number)
-                tally["regular" if found.regular else "kinks" if found.kink else "degenerate without a kink"] += 1
-                said += wrong_bounds(problem, number)
-            except Exception as error:  # one instance must not end the run
-                said = [f"{type(error).__name__}: {error}"]
-            judged, failures = judged + 1, failures + bool(said)
-            for complaint in said:
-                say(f"  ! {family} {number}: {complaint}")
-        say(f"{family:<18} " + ", ".join(f"{count} {what}" for what, count in sorted(tally.items())))
-    near, seconds = judged * len(SIZES), time.perf_counter() - started
-    say(f"{judged} instances, {near} functions near their optima, {failures} failures, {seconds:.0f} s, seed {options.seed}")
-    return 1 if failures else 0
+def judged(problem: MarginProblem | None, number: Sequence[int]) -> Trial:
+    """Return the complaints of differences of exact optima, and of functions near the optimum."""
+    if problem is None:
+        return Trial(counts=Counter(["left out"]))
+    found, said = derived(problem, number)
+    kind = "regular" if found.regular else "kinks" if found.kink else "degenerate without a kink"
+    return Trial([*said, *wrong_bounds(problem, number)], Counter({kind: 1, "functions near their optima": len(SIZES)}))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def checks(_: int) -> Iterator[Check]:
+    """Yield the check of each family whose derivatives are known."""
+    for place, family in enumerate(FAMILIES):
+        if not family.endswith(("hard", "onenorm", "rvm")):
+            yield Check(family, judged, lambda at, family=family, place=place: instance(family, at._replace(place=place)))  # type: ignore[misc]
+
+
+CAMPAIGN = Campaign(__name__, __doc__, checks, 160, shared=True)

@@ -1,1 +1,4 @@
-"""Files that nobody would write, for everything that reads files: `make fuzz`."""
+"""Every reader in Atheris, one after the other: files that nobody would write (`make fuzz`).
+
+python -m campaigns fuzz.every --seconds 600 svmlight csv
+"""

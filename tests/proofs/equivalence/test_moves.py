@@ -29,6 +29,7 @@ from equimargin.proofs.equivalence.moves import (
     VariableShift,
 )
 from equimargin.solvers.exact.program.optimum import Optimum, program_optimum
+from oracles.reasons import Replay
 
 
 def form() -> Form:
@@ -115,8 +116,12 @@ def test_a_forcing_constraint_is_used_only_where_it_keeps_the_optimum(
     if not forced:
         with pytest.raises(ValueError, match="equation 0"):
             ForcingConstraint(0).apply(form_of(given))
+        with pytest.raises(AssertionError):
+            Replay(given).take(ForcingConstraint(0))
         return
-    made = ForcingConstraint(0).apply(form_of(given))
+    made, replay = ForcingConstraint(0).apply(form_of(given)), Replay(given)
+    replay.take(ForcingConstraint(0))
+    assert len(replay.unknowns) == made.n
     assert made.n == 3 - len(used)
     assert optimal_value(program_optimum(program_of(made))) == optimal_value(program_optimum(given))
 
@@ -136,7 +141,7 @@ def test_a_projection_has_the_optimum_of_its_program(rows: list[tuple[int, int, 
 
 def program_of(form: Form) -> Any:
     """Return the program of a form of small dyadic numbers."""
-    H, F, E = (np.array([[float(fraction(v)) for v in row] for row in M]).reshape(-1, form.n) for M in (form.H, form.F, form.E))
+    H, F, E = (np.array([[float(fraction(v)) for v in row] for row in M]).reshape(len(M), form.n) for M in (form.H, form.F, form.E))
     g, f, e = ([float(fraction(v)) for v in each] for each in (form.g, form.f, form.e))
     return program_from_arrays(H, g, E if len(E) else None, e, F if len(F) else None, f)
 

@@ -107,8 +107,8 @@ def test_a_tube_is_as_wide_as_the_floats_say() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("family", nightly.FAMILIES)
 def test_degenerate_problems_hold_in_the_definitions(family: str) -> None:
-    for i in range(6):
-        assert nightly.checked(family, [5, nightly.FAMILIES.index(family), i]).complaints == []
+    for number in ([5, nightly.FAMILIES.index(family), i] for i in range(6)):
+        assert nightly.judged(nightly.drawn(family, number), number).said == []
 
 
 def test_more_pairs_than_points_with_a_weight_for_every_query() -> None:

@@ -16,6 +16,7 @@ from scipy.optimize import linprog
 
 from campaigns.exact import maros_meszaros, nightly_programs
 from campaigns.exact.program_kinds import HARD, KINDS
+from campaigns.runner import At, tried
 from equimargin.formulations.programs import Program, program_from_arrays, read
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, Undecided, criss_cross, optimum, program_optimum
@@ -263,11 +264,8 @@ def test_arrays_that_do_not_fit_are_refused(arguments: dict[str, Any], message: 
 
 @pytest.mark.parametrize("kind", range(len(KINDS) + len(HARD)))
 def test_a_night_has_no_complaints(kind: int) -> None:
-    said: list[str] = []
-    tally = nightly_programs.judged((nightly_programs.drawn(kind, (0, kind, i)) for i in range(4)), said.append, "drawn")
-    assert tally.complaints == []
-    assert tally.outcomes.total() == 4
-    assert len(said) == 1
+    check = list(nightly_programs.checks(1))[kind]
+    assert [tried(check, At(0, kind, i)).said for i in range(4)] == [[]] * 4
 
 
 def test_a_night_finds_what_is_wrong() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from campaigns.exact.differences import wrong_derivatives
 from campaigns.exact.near_optimal import best_bias, wrong_bounds
 from campaigns.exact.nightly import FAMILIES, Definition
-from campaigns.exact.nightly_stability import derived, instance, main
+from campaigns.exact.nightly_stability import CAMPAIGN, derived, instance
 from equimargin.formulations import classification, linear, one_norm_ranking, polynomial, ranking, rbf, regression
 from equimargin.solvers import exact_optimum, given_gram
 from equimargin.solvers.exact.sensitivity import Cost, Feature, Parameter, Sides, Target, Weight, exact_sensitivity
@@ -178,9 +178,10 @@ def test_a_weight_of_0_on_the_margin_is_not_followed_below_0() -> None:
 def test_the_campaign_counts_what_it_judges() -> None:
     """Its lines, and an exit status of 0 where nothing is wrong."""
     lines: list[str] = []
-    assert main(["--examples", "10", "--seed", "3"], lines.append) == 0
+    assert CAMPAIGN.main(["--examples", "10", "--seed", "3"], lines.append) == 0
     assert len(lines) == 11
-    assert " functions near their optima, 0 failures" in lines[-1]
+    assert any(" functions near their optima" in line for line in lines)
+    assert "10 examples, 0 failures" in lines[-1]
 
 
 def test_what_is_asked_wrongly_is_refused() -> None:

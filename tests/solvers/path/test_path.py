@@ -120,7 +120,7 @@ def test_the_answer_anywhere_is_the_optimum() -> None:
 def test_nasty_paths_hold_what_they_say(kind: str) -> None:
     """No gap above 1e-8 in extended precision, no early stop without an excuse."""
     for number in range(150 if kind == "ranking" else 100):
-        found = nightly.examined(kind, 1, number, 1e-6)
+        found = nightly.followed(nightly.drawn(kind, 1, number), 1e-6)
         assert found.gap <= nightly.SILENT, found
         assert found.excused, found
 
@@ -139,16 +139,16 @@ def test_the_judge_sees_a_wrong_path() -> None:
 
 def test_the_nightly_table_says_what_it_found() -> None:
     lines: list[str] = []
-    assert nightly.main(["--examples", "10", "--seed", "2"], lines.append) == 0
-    assert [line.split(":")[0] for line in lines if not line.startswith(" ")] == [*nightly.KINDS, lines[-1]]
-    failed = nightly.Found("ranking", 3, 4, 1e-3, 0.5, False, False, "Linear()", "why", 0.1)
-    assert nightly.report("ranking", [failed], lines.append) == 2
-    assert "0.5" in lines[-2]
+    assert nightly.CAMPAIGN.main(["--examples", "10", "--seed", "2"], lines.append) == 0
+    assert [line.split()[0] for line in lines] == [*nightly.KINDS, "14"]
+    failed = nightly.trial_of(nightly.Found(4, 1e-3, 0.5, False, False, "Linear()", "why", 0.1))
+    assert len(failed.said) == 2
+    assert "0.5" in failed.said[0]
 
 
 def test_near_lambda_0_the_judge_is_exact() -> None:
     """Multipliers that leave exactly nothing of f at 0: extended precision took the rounding of their products for a gap of 4e-8."""
-    assert nightly.examined("ranking", 424242424, 502, 1e-5).gap <= 1e-9
+    assert nightly.followed(nightly.drawn("ranking", 424242424, 502)).gap <= 1e-9
     problem = nightly.drawn("ranking", 424242424, 502)
     path = regularization_path(problem, 1e-5 * nightly.unit(problem))
     assert path.lambdas[-1] == 0.0
@@ -163,8 +163,8 @@ def test_near_lambda_0_the_judge_is_exact() -> None:
 def test_claims_hold_against_exact_optima() -> None:
     """Offsets up to 1e7, columns of any scale: every `gaps`, `midpoint_gaps` and `at` within ten times the claim and 1e-12."""
     lines: list[str] = []
-    assert bounds.main(1, 120, lines.append) == 0, lines
-    assert "0 failures" in lines[-1]
+    assert bounds.CAMPAIGN.main(["--seed", "1", "--examples", "120"], lines.append) == 0, lines
+    assert " 0 failures" in lines[-1]
 
 
 def test_the_campaign_sees_a_false_claim(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +178,7 @@ def test_the_campaign_sees_a_false_claim(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(bounds, "regularization_path", boasting)
     lines: list[str] = []
-    assert bounds.main(1, 10, lines.append) == 1
+    assert bounds.CAMPAIGN.main(["--seed", "1", "--examples", "10"], lines.append) == 1
     assert any("above the optimum" in line and "breakpoint at" in line for line in lines)
 
 

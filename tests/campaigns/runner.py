@@ -1,0 +1,320 @@
+"""The runner of all campaigns: it draws examples by a seed, tries them under watch, and counts them.
+
+A campaign is a module with a CAMPAIGN: checks, each of which draws examples by the seed and its place, and says what is wrong with one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from campaigns.shrunk import essence, script, shrunk
+from equimargin.formulations.problem import AnyProblem
+
+FOLDER = Path("build/nightly")
+"""The folder of scripts that show complaints, and of the examples at work."""
+HANG_SECONDS = 300.0
+"""CPU time limit of an example, unless its check has another."""
+DEADLOCK = 50.0
+"""Time limit of the clock over that of CPU time, after which the process is ended."""
+SHOWN = 20
+"""Complaints of a check that are shown."""
+ENOUGH = 100
+"""Examples from which on a share of them is judged."""
+
+
+class At(NamedTuple):
+    """The address of an example: the seed, the place of its check, and its number there."""
+
+    seed: int
+    place: int
+    number: int
+
+    def rng(self, *more: int) -> np.random.Generator:
+        """Return the generator of these numbers, and of more of them."""
+        return np.random.default_rng([*self, *more])
+
+
+@dataclass
+class Trial:
+    """An example that was tried.
+
+    Attributes
+    ----------
+    said : list of str
+        Complaints, in sentences.
+    counts : Counter
+        Words that are counted over all examples.
+    worst : dict
+        Figures, of which the largest is shown.
+    scripts : dict
+        Programs that show complaints, where the problem alone does not.
+    kept : object
+        Whatever the lines of the check are made of.
+    seconds : float
+        CPU time.
+    """
+
+    said: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    worst: dict[str, float] = field(default_factory=dict)
+    scripts: dict[str, str] = field(default_factory=dict)
+    kept: Any = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of examples.
+
+    Attributes
+    ----------
+    name : str
+        The name in the table.
+    examine, draw : callable
+        Tries an example, and makes one: by default a generator of random numbers.
+    count : callable
+        The number of examples, by the one on the command line.
+    limit : float
+        CPU seconds of an example.
+    problem : callable
+        The problem of an example; by default the example itself.
+    lines, wrong : callable
+        Lines above the row of the table, and complaints, about all examples together.
+    shown : tuple of str
+        Python that shows a complaint about `problem`; by default the check is run again.
+    """
+
+    name: str
+    examine: Callable[[Any, At], Trial]
+    draw: Callable[[At], Any] = At.rng
+    count: Callable[[int], int] = int
+    limit: float = HANG_SECONDS
+    problem: Callable[[Any], Any] = lambda example: example
+    lines: Callable[[Sequence[Trial]], Iterable[str]] = lambda trials: ()
+    wrong: Callable[[Sequence[Trial]], Iterable[str]] = lambda trials: ()
+    shown: tuple[str, ...] = ()
+
+
+def once(examples: int) -> int:
+    """Return 1: a check with one example."""
+    return min(examples, 1)
+
+
+def by_sentence(subjects: dict[str, Callable[[np.random.Generator], str]], uncounted: str = "") -> Iterator[Check]:
+    """Yield checks of functions of a generator that return a complaint, or none; `uncounted` is none."""
+    for name, subject in subjects.items():
+
+        def examine(rng: np.random.Generator, at: At, subject: Callable[[np.random.Generator], str] = subject) -> Trial:
+            said = subject(rng)
+            return Trial([said] if said and said != uncounted else [], Counter([said] if said and said == uncounted else []))
+
+        yield Check(name, examine)
+
+
+def at_most(share: float, word: str, trials: Sequence[Trial]) -> Iterator[str]:
+    """Complain that more than a share of the examples have a word."""
+    count = sum(word in trial.counts for trial in trials)
+    if count > share * len(trials) and len(trials) >= ENOUGH:
+        yield f"{count} of {len(trials)} are {word}, more than {share:.0%}"
+
+
+class Hang(BaseException):
+    """An example takes longer than it may; no `except Exception` stops it."""
+
+
+@contextmanager
+def watched(seconds: float) -> Iterator[None]:
+    """Raise a Hang after so many seconds of CPU time."""
+
+    def hang(*_: Any) -> None:
+        raise Hang(f"no end after {seconds:g} s")
+
+    handler = signal.signal(signal.SIGPROF, hang)
+    before = signal.setitimer(signal.ITIMER_PROF, seconds, seconds)  # again where a callback of native code has lost the exception
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, *before)
+        signal.signal(signal.SIGPROF, handler)
+
+
+def tried(check: Check, at: At, draw: Callable[[At], Any] | None = None) -> Trial:
+    """Draw an example and try it under watch; an exception is a complaint."""
+    running, started = FOLDER / f"running-{os.getpid()}", time.process_time()
+    running.parent.mkdir(parents=True, exist_ok=True)
+    running.write_text(f"{check.name} {[*at]}\n", encoding="utf-8")  # says what a process was at that had to be ended
+    faulthandler.dump_traceback_later(DEADLOCK * check.limit, exit=True, file=sys.__stderr__ or sys.stderr)
+    try:
+        with watched(check.limit):
+            trial = check.examine((draw or check.draw)(at), at)
+    except (Exception, Hang) as error:  # one example must not end the run
+        trial = Trial([f"{type(error).__name__}: {error}"])
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    trial.seconds = time.process_time() - started
+    running.unlink(missing_ok=True)
+    return trial
+
+
+say_at_once = partial(print, flush=True)
+"""Print a line, also where the output is a file."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """Checks, and their options.
+
+    Attributes
+    ----------
+    module, about : str
+        The name and the docstring of its module.
+    checks : callable
+        Makes the checks, by the number of examples on the command line.
+    examples, shared : int, bool
+        The default number of examples: of each check, or of all together where it is shared.
+    processes : int
+        The default number of processes that try examples.
+    unit : str
+        The name of the option for the number of examples.
+    start : callable
+        Compiles kernels before any example is timed.
+    """
+
+    module: str
+    about: str | None
+    checks: Callable[[int], Iterable[Check]]
+    examples: int
+    shared: bool = False
+    processes: int = 1
+    unit: str = "examples"
+    start: Callable[[], object] = lambda: None
+
+    @property
+    def name(self) -> str:
+        """The name by which it is run."""
+        return self.module.removeprefix("campaigns.")
+
+    def main(self, arguments: Sequence[str] | None = None, say: Callable[[str], None] = say_at_once) -> int:
+        """Run it from a shell; the exit status, 1 if something is wrong."""
+        parser = argparse.ArgumentParser(
+            prog=f"campaigns {self.name}", description=self.about, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument(
+            f"--{self.unit}", dest="examples", type=int, default=self.examples, help="over all checks" if self.shared else "of each check"
+        )
+        parser.add_argument("--processes", type=int, default=self.processes)
+        parser.add_argument("part", nargs="*", help="parts of the names of the checks that are run; all by default")
+        asked = parser.parse_args(arguments)
+        self.start()
+        started, failures, examples, any_check = time.perf_counter(), 0, 0, False
+        for check, at, count in self._shares(asked):
+            any_check = True
+            examples += count
+            failures += self._run(check, at, count, asked.processes, say)
+        if not any_check:
+            parser.error(f"no check has a name that contains {' or '.join(asked.part)}")
+        say(f"{examples} examples, {failures} failures, {time.perf_counter() - started:.0f} s, seed {asked.seed}")
+        return int(failures > 0)
+
+    def _shares(self, asked: argparse.Namespace) -> Iterator[tuple[Check, At, int]]:
+        """Yield the chosen checks, the address of the first example of each, and their number."""
+        named = (
+            each for each in enumerate(self.checks(asked.examples)) if not asked.part or any(part in each[1].name for part in asked.part)
+        )
+        every = list(named) if self.shared else named
+        share, rest = divmod(asked.examples, len(every)) if isinstance(every, list) and every else (asked.examples, 0)
+        for k, (place, check) in enumerate(every):
+            count = check.count(share + (k < rest))
+            if count:
+                yield check, At(asked.seed, place, 0), count
+
+    def _run(self, check: Check, first: At, count: int, processes: int, say: Callable[[str], None]) -> int:
+        """Try all examples of a check and print its lines; the number of failures."""
+        addresses = [first._replace(number=number) for number in range(count)]
+        trials, kinds = [], Counter[str]()
+        for at, trial in zip(addresses, self._tried(check, addresses, processes), strict=True):
+            trials.append(trial)
+            for sentence in trial.said:
+                kinds[essence(sentence)] += 1
+                if kinds.total() <= SHOWN:
+                    say(f"  ! {check.name} {[*at]}: {sentence}")
+                if kinds[essence(sentence)] == 1 and len(kinds) <= SHOWN:
+                    say(f"    {self.written(check, at, sentence, trial.scripts.get(sentence, ''), f'-{len(kinds)}')}")
+        for line in check.lines(trials):
+            say(f"  {line}")
+        together = list(check.wrong(trials))
+        for sentence in together:
+            say(f"  ! {check.name}: {sentence}")
+        say(row(check.name, trials))
+        return sum(bool(trial.said) for trial in trials) + len(together)
+
+    def _tried(self, check: Check, addresses: list[At], processes: int) -> Iterator[Trial]:
+        """Yield what came of each example, in order."""
+        if processes == 1 or len(addresses) == 1:
+            yield from map(partial(tried, check), addresses)
+            return
+        from joblib import Parallel, delayed
+
+        yield from Parallel(n_jobs=processes, return_as="generator", batch_size=1)(delayed(tried)(check, at) for at in addresses)
+
+    def written(self, check: Check, at: At, sentence: str, own: str = "", kind: str = "") -> str:
+        """Write scripts of a complaint, on the example and on a small problem, and return their names."""
+        file = FOLDER / f"{self.name}-{check.name.replace(' ', '_').replace('/', '_')}-{at.seed}-{at.number}{kind}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        shown = check.shown or ("from campaigns.runner import again", f"again({self.name!r}, {check.name!r}, problem, {[*at]})")
+        try:
+            with watched(check.limit):
+                problem = check.problem(check.draw(at))
+        except (Exception, Hang) as refused:
+            problem = refused
+        is_problem = isinstance(problem, AnyProblem)
+        if own or is_problem:
+            file.write_text(own or script(problem, [sentence], shown), encoding="utf-8")
+        if not is_problem:
+            return f"script: {file}" if own else "no script: the seed makes it again"
+        return f"script: {file}; small: {shrunk(problem, lambda each: tried(check, at, lambda _: each).said, [sentence], file, shown)}"
+
+
+def row(name: str, trials: Sequence[Trial]) -> str:
+    """Return the row of a check in the table."""
+    counted, worst, wrong = Counter[str](), dict[str, float](), sum(bool(trial.said) for trial in trials)
+    for trial in trials:
+        counted += trial.counts
+        worst |= {word: max(value, worst.get(word, value)) for word, value in trial.worst.items()}
+    words = [f"{count} {word}" for word, count in counted.most_common()] + [f"at most {value:.2g} {word}" for word, value in worst.items()]
+    seconds = sum(trial.seconds for trial in trials)
+    return f"{name:<24} {len(trials):>5} examples, {wrong} wrong, {seconds:.0f} s of CPU time{': ' * bool(words)}{', '.join(words)}"
+
+
+def campaign_of(name: str) -> Campaign:
+    """Return the campaign of a module."""
+    try:
+        found = import_module(f"campaigns.{name}").CAMPAIGN
+    except (ModuleNotFoundError, AttributeError) as missing:
+        if isinstance(missing, ModuleNotFoundError) and missing.name != f"campaigns.{name}":
+            raise
+        raise SystemExit(f"there is no campaign {name!r}; `make help` lists them") from None
+    assert isinstance(found, Campaign)
+    return found
+
+
+def again(campaign: str, name: str, problem: Any, at: Sequence[int]) -> None:
+    """Print the complaints of a check about a problem, tried as the example of an address."""
+    check = next(check for check in campaign_of(campaign).checks(1) if check.name == name)
+    print(*tried(check, At(*at), lambda _: problem).said, sep="\n")
