@@ -6,7 +6,7 @@ if __name__ != "equimargin.formulations":  # a second copy of every class would 
 from equimargin.formulations import documents, field, links  # documents and field enter their formulations into the registry
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.intervals import Interval, interval
-from equimargin.formulations.declaration import Declaration, Printed
+from equimargin.formulations.declaration import Declaration, FormulaValue
 from equimargin.formulations.family import FAMILIES, Family
 from equimargin.formulations.formulation import REGISTRY, Formulation, declare, families
 from equimargin.formulations.kernels.exponential import exponential
@@ -37,6 +37,7 @@ __all__ = [
     "Declaration",
     "DeclarationValues",
     "Family",
+    "FormulaValue",
     "Formulation",
     "Interval",
     "Kernel",
@@ -44,7 +45,6 @@ __all__ = [
     "OneNormPoint",
     "OneNormProblem",
     "Point",
-    "Printed",
     "Problem",
     "ProgramProblem",
     "Refusal",

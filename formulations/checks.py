@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.numeric.arguments import did_you_mean, number, reals, shown
+from equimargin.formulations.numeric.arguments import check_number, check_reals, did_you_mean, format_value
 from equimargin.formulations.numeric.arrays import Array
 
 Part = Callable[[Any, str, Any], object]
@@ -31,13 +31,13 @@ def needing(**parts: Part) -> Callable[[Any], None]:
     def check(data: Any) -> None:
         names = ", ".join(parts)
         if not isinstance(data, Mapping):
-            raise ValueError(f"they must be a mapping with {names}, not {shown(data)}")
+            raise ValueError(f"they must be a mapping with {names}, not {format_value(data)}")
         missing = [name for name, part in parts.items() if name not in data and not isinstance(part, Optional)]
         if missing:
             raise ValueError(f"they lack {' and '.join(missing)}; they are {names}")
         unknown = [name for name in data if name not in parts]
         if unknown:
-            raise ValueError(f"they have {shown(unknown[0])}, and are {names}{did_you_mean(str(unknown[0]), list(parts))}")
+            raise ValueError(f"they have {format_value(unknown[0])}, and are {names}{did_you_mean(str(unknown[0]), list(parts))}")
         for name, part in parts.items():
             if name in data:
                 part(data[name], name, data)
@@ -107,7 +107,7 @@ def real(wanted: str, accepted: Callable[[float], bool]) -> Part:
     """
 
     def check(value: Any, name: str, data: Mapping[str, Any]) -> None:
-        number(value, name, wanted, accepted)
+        check_number(value, name, wanted, accepted)
 
     return check
 
@@ -122,7 +122,7 @@ def _numbers(value: Any, name: str) -> Array:
     """A numpy array of finite numbers: functions of families compute with it as it is."""
     if not isinstance(value, np.ndarray):
         raise ValueError(f"{name} must be a numpy array, not a {type(value).__name__}")
-    found = reals(value, name)
+    found = check_reals(value, name)
     if not np.isfinite(found).all():
         raise ValueError(f"{name} must hold finite numbers")
     return found

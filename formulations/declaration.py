@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.base import CanonicalProblem
 from equimargin.formulations.problem.one_norm import Problem
@@ -18,7 +18,7 @@ from equimargin.formulations.symbols import COSTS, HARD_AT_0, cp
 
 
 @dataclass(frozen=True, eq=False)
-class Printed:
+class FormulaValue:
     """The value of a printed formula at given values of its variables and parameters."""
 
     objective: float
@@ -54,7 +54,7 @@ class Declaration:
     """The canonical point of the variables' present values."""
     from_canonical: Callable[[Any], dict[str, Any]]
     """Values of the variables, by name, at a canonical point that `bounds/complete.py` has completed."""
-    printed: Callable[[Mapping[str, Any]], Printed]
+    printed: Callable[[Mapping[str, Any]], FormulaValue]
     """The printed formula, with the canonical problem's data, at values of the variables and parameters by name."""
     value: Callable[[float, Mapping[str, Any]], float] = unchanged
     """The value on the family's scale of a declared objective, at values of the parameters by name."""
@@ -119,7 +119,7 @@ class Declaration:
             wanted, least = "a finite number, at least 0", 0.0
         else:
             wanted, least = "a finite number above 0", np.nextafter(0.0, 1.0)
-        value = number(parameters[name], f"the parameter {name}", wanted, lambda v: least <= v < np.inf)
+        value = check_number(parameters[name], f"the parameter {name}", wanted, lambda v: least <= v < np.inf)
         C = (self.cost or COSTS[name])(value)
         if "canonical" not in self._made or self._made["canonical"].C != C:
             self._made["canonical"] = declared.with_cost(C)

@@ -9,9 +9,9 @@ from functools import partial
 from inspect import signature
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
-from equimargin.formulations.declaration import Printed, unchanged
+from equimargin.formulations.declaration import FormulaValue, unchanged
 from equimargin.formulations.formulation import REGISTRY, Formulation
-from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.problem.arguments import arguments_of
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.margin import MarginProblem
@@ -191,7 +191,7 @@ class Family(Generic[P]):
         value: Callable[[Any, Any], Any] = unchanged,
         to_canonical: Callable[[Any, Any], Any] | None = None,
         from_canonical: Callable[[Any, Any], Mapping[str, Any]] | None = None,
-        printed: Callable[[Mapping[str, Any], Any], Printed] | None = None,
+        printed: Callable[[Mapping[str, Any], Any], FormulaValue] | None = None,
         id: str = "",
     ) -> Callable[[F], F]:
         """Enter a function from data to a cvxpy problem; the first of a family is its definition.
@@ -276,7 +276,7 @@ def program_families() -> dict[str, Family[ProgramProblem]]:
 def check_name(name: str) -> None:
     """Refuse a name that no pattern, file or command line could have."""
     if not re.fullmatch(r"[^\W\d_][\w.-]*", name):
-        raise ValueError(f"{shown(name)} is no name here: names consist of letters, digits, _, - and dots, and begin with a letter")
+        raise ValueError(f"{format_value(name)} is no name here: names consist of letters, digits, _, - and dots, and begin with a letter")
 
 
 def refusal_of_data(function: Callable[[Any], str | Refusal | None] | None) -> Callable[[Any], Refusal | None]:

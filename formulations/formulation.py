@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from equimargin.formulations.declaration import Declaration, Printed, unchanged
+from equimargin.formulations.declaration import Declaration, FormulaValue, unchanged
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
@@ -82,7 +82,7 @@ class Formulation:
     value: Callable[[Any, Any], Any] = unchanged
     to_canonical: Callable[[Any, Any], Any] | None = None
     from_canonical: Callable[[Any, Any], Mapping[str, Any]] | None = None
-    printed: Callable[[Mapping[str, Any], Any], Printed] | None = None
+    printed: Callable[[Mapping[str, Any], Any], FormulaValue] | None = None
     reading: Reading = "fractions"
     edition: int = 1
 
@@ -225,7 +225,7 @@ class PrintedFormula:
             self._stated = data, self.entry.problem_of(data)
         return self._stated
 
-    def value_at(self, values: Mapping[str, Any]) -> Printed:
+    def value_at(self, values: Mapping[str, Any]) -> FormulaValue:
         """Evaluate the formula and its constraints, at values of its variables and parameters."""
         data, problem = self.stated
         if self.entry.printed is not None:
@@ -233,7 +233,7 @@ class PrintedFormula:
         with self._evaluating:  # threads share the variables
             _assign([*problem.variables(), *problem.parameters()], values)
             violations = map(_violation, problem.constraints)
-            return Printed(float(problem.objective.expr.value), dict(zip(constraint_names(problem), violations, strict=True)))
+            return FormulaValue(float(problem.objective.expr.value), dict(zip(constraint_names(problem), violations, strict=True)))
 
     def express(self, completed: Any) -> dict[str, Array]:
         """Return values of the variables at a completed canonical point, defined ones included."""

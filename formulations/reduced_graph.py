@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.numeric.arguments import choice
+from equimargin.formulations.numeric.arguments import check_choice
 from equimargin.formulations.problem.choices import LOSSES, LossName
 from equimargin.formulations.problem.labels import Index, numbers, queries, relevances
 
@@ -87,7 +87,7 @@ def reduction_factor(y: ArrayLike, qid: ArrayLike | None = None, loss: LossName 
 
     Source: for the graph P, section 4; the bound is proven above.
     """
-    choice(loss, "loss", LOSSES)
+    check_choice(loss, "loss", LOSSES)
     graph = _levels(y, qid, None)
     sizes = np.bincount(graph.level)
     query = np.cumsum(graph.bottom) - 1

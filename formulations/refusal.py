@@ -21,6 +21,6 @@ class Refusal:
         return f"{self.sentence}; {self.instead}" if self.instead else self.sentence
 
 
-def too_large(why: str) -> Refusal:
+def refuse_size(why: str) -> Refusal:
     """The refusal of a problem whose size alone keeps it from being declared; `why` gives the size and the limit."""
     return Refusal(f"too large to declare: {why}", too_large=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.refusal import too_large
+from equimargin.formulations.refusal import refuse_size
 
 ALL_SUBSETS = 8
 """Pairs up to which the 1-slack form is declared over every subset of them."""
@@ -53,7 +53,7 @@ def _violated_subsets(problem: MarginProblem) -> Array:
         if np.maximum(short, 0.0).sum() - xi <= CUT_TOLERANCE * (1 + abs(xi)):
             return chosen
         subsets.append((short > 0).astype(np.float64))
-    raise ValueError(str(too_large(f"{MOST_CUTS} subsets of the 1-slack form are not enough")))
+    raise ValueError(str(refuse_size(f"{MOST_CUTS} subsets of the 1-slack form are not enough")))
 
 
 def _over_subsets(cuts: Array, least: Array, C: float) -> tuple[Array, float]:

@@ -33,7 +33,7 @@ from scipy import sparse
 
 from equimargin.formulations.kernels.kernel import Kernel, Precomputed, linear, polynomial, precomputed, rbf
 from equimargin.formulations.numeric.archive import Archive
-from equimargin.formulations.numeric.arguments import said
+from equimargin.formulations.numeric.arguments import format_error
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import LossName
 
@@ -272,7 +272,7 @@ def read(path: str | os.PathLike[str]) -> Model:
         if data.startswith(b"solver_type"):
             return _liblinear(lines)
     except READING_ERRORS as reason:
-        raise ValueError(f"{Path(path).name}: {said(reason)}") from None
+        raise ValueError(f"{Path(path).name}: {format_error(reason)}") from None
     raise ValueError(f"{Path(path).name} is no NPZ, JSON, LIBSVM or LIBLINEAR model")
 
 

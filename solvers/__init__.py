@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from equimargin.solvers.exact.misranked import LeastMisranked, least_misranked
     from equimargin.solvers.exact.numbers import given_gram
     from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
-    from equimargin.solvers.exact.path import ExactPath, ExactPiece, LeftOut, Mistakes, exact_leave_one_out, exact_path
+    from equimargin.solvers.exact.path import ExactPath, ExactPiece, LeaveOneOutPath, Mistakes, exact_leave_one_out, exact_path
     from equimargin.solvers.path.concave import ConcaveOptimum, concave_optimum
     from equimargin.solvers.path.follow import regularization_path
     from equimargin.solvers.path.linear.result import OneNormPath
@@ -42,7 +42,7 @@ _LATER = {
     "exact_optimum": "exact.optimum",
     "ExactPath": "exact.path",
     "ExactPiece": "exact.path",
-    "LeftOut": "exact.path",
+    "LeaveOneOutPath": "exact.path",
     "Mistakes": "exact.path",
     "exact_leave_one_out": "exact.path",
     "exact_path": "exact.path",
@@ -64,7 +64,7 @@ __all__ = [
     "ExactPath",
     "ExactPiece",
     "LeastMisranked",
-    "LeftOut",
+    "LeaveOneOutPath",
     "Limits",
     "Mistakes",
     "OneNormPath",

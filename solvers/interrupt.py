@@ -19,7 +19,7 @@ from math import inf
 from time import monotonic
 from typing import Any, TypeVar
 
-from equimargin.formulations.numeric.jit import seconds_at_work
+from equimargin.formulations.numeric.jit import run_seconds
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ A thread that returns to Python while it shuts down crashes it."""
 NATIVE_WORK = "equimargin: native work"
 """The name of the threads in which native libraries run."""
 _UNTIL: contextvars.ContextVar[float] = contextvars.ContextVar("_UNTIL", default=inf)
-"""Reading of `seconds_at_work` until which a caller waits for the work of this context."""
+"""Reading of `run_seconds` until which a caller waits for the work of this context."""
 
 
 def seconds_left() -> float | None:
@@ -44,7 +44,7 @@ def seconds_left() -> float | None:
     when its caller has left. None is no limit; they are negative when the caller has left.
     """
     until = _UNTIL.get()
-    return None if until == inf else until - seconds_at_work()
+    return None if until == inf else until - run_seconds()
 
 
 def is_work_left() -> bool:
@@ -76,7 +76,7 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
     KeyboardInterrupt
         Soon after the user interrupts the main thread.
     """
-    until = seconds_at_work() + seconds  # asked before the context is copied, so that the work's thread has the same clock
+    until = run_seconds() + seconds  # asked before the context is copied, so that the work's thread has the same clock
     results: list[T] = []
     failures: list[BaseException] = []
     done = threading.Event()
@@ -93,13 +93,13 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
     try:
         with _held_back() as interrupted:
             threading.Thread(target=run, daemon=True, name=NATIVE_WORK).start()
-            while not (done.wait(SECONDS_BETWEEN_LOOKS) or interrupted() or seconds_at_work() >= until):
+            while not (done.wait(SECONDS_BETWEEN_LOOKS) or interrupted() or run_seconds() >= until):
                 pass
     finally:
         if not done.is_set():
             cancel()
             done.wait(SECONDS_TO_END)
-    if not (failures or results) and seconds_at_work() >= until:
+    if not (failures or results) and run_seconds() >= until:
         raise TimeoutError(f"no result within {seconds:.3g} s")
     if not (failures or results):
         signal.default_int_handler(signal.SIGINT, None)

@@ -21,7 +21,7 @@ from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel
 from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.formulations.numeric.archive import Archive
-from equimargin.formulations.numeric.arguments import said
+from equimargin.formulations.numeric.arguments import format_error
 from equimargin.formulations.numeric.arrays import is_sparse
 from equimargin.formulations.problem.choices import CLASSIFICATION_LOSSES, LossName
 from equimargin.formulations.problem.margin import MarginProblem
@@ -83,7 +83,7 @@ def read(file: str | Path, form: str, kind: str, made: Callable[[dict[str, Any],
     except MemoryError:
         raise
     except Exception as reason:  # what does not fit fails in many ways, from JSON, NumPy, scipy and the constructors of kernels
-        wrong = f"{said(reason)} is missing" if isinstance(reason, KeyError) else said(reason)
+        wrong = f"{format_error(reason)} is missing" if isinstance(reason, KeyError) else format_error(reason)
         raise ValueError(f"{file} is no {kind}: {wrong}; give a file that save() wrote and that has not been changed since") from None
 
 

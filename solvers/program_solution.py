@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.numeric.jit import seconds_at_work
+from equimargin.formulations.numeric.jit import run_seconds
 from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.solution import AnySolution, Status
@@ -63,12 +63,12 @@ def solved(problem: ProgramProblem, solver: str, function: Callable[[], Any], ac
     seconds : float or None
         Time limit; None for any time.
     """
-    started = seconds_at_work()
+    started = run_seconds()
     try:
         answer = interruptible(function, seconds=inf if seconds is None else seconds)
     except TimeoutError as late:
-        return ProgramSolution(problem, solver, Status.TIME_LIMIT, f"given up: {late}", None, seconds_at_work() - started, accuracy)
-    taken = seconds_at_work() - started
+        return ProgramSolution(problem, solver, Status.TIME_LIMIT, f"given up: {late}", None, run_seconds() - started, accuracy)
+    taken = run_seconds() - started
     try:
         value, values, formulation = _read(problem, answer)
     except ValueError as wrong:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equimargin.formulations.bounds.evaluate import arithmetic
+from equimargin.formulations.bounds.evaluate import relative_rounding_error
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import seconds_at_work
+from equimargin.formulations.numeric.jit import run_seconds
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
@@ -27,7 +27,7 @@ SLOW_CHECKS = 4
 A run with a successor halves its gap within as many checks, or ends."""
 ROUNDED_GAP = 1e-12
 """Relative gap that sums of thousands of rounded terms hardly tell from 0: below it only a gap that halves is progress."""
-WORK_BETWEEN_CLOCKS = 10_000_000
+MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS = 10_000_000
 """Multiplications of a compiled loop, about 10 ms, after which it comes back: inside it neither the clock nor an interrupt is noticed."""
 LARGEST_PROVEN_GAP = 1e-4
 """Proven relative gap above which a small gap of float64 is taken for rounding.
@@ -38,12 +38,12 @@ VALUE_ROUNDING = 1e-15
 """Relative rise of a value that is no more than its own rounding."""
 
 
-def risen(dual: float, best: float, rise: float, size: float) -> bool:
+def has_increased(dual: float, best: float, rise: float, size: float) -> bool:
     """Whether a dual value is above the best one so far by more than `rise`, and by more than the rounding of values of this size."""
     return dual > best + max(rise, VALUE_ROUNDING * size)
 
 
-class Judge:
+class ConvergenceMonitor:
     """The judge of one run: it keeps the point of the smallest gap and says when to stop.
 
     solver : the name of the solver.  problem, limits : of the run.  max_iter : its iteration limit.
@@ -57,13 +57,13 @@ class Judge:
         self.iterations, self.primal, self.dual, self.gap = 0, np.inf, -np.inf, np.inf
         self.status: Status | None = None
         self.reason = ""
-        self._start = seconds_at_work()
+        self._start = run_seconds()
         self._record = _Record(patience, problem.origin)
 
     @property
     def seconds(self) -> float:
         """Seconds of wall time since the start, without those in which kernels were compiled."""
-        return seconds_at_work() - self._start
+        return run_seconds() - self._start
 
     @property
     def out_of_time(self) -> bool:
@@ -117,7 +117,7 @@ class Judge:
     @cached_property
     def _cancels(self) -> bool:
         """Whether C K leaves so few digits of margins in float64 that two ways to compute a gap may differ by the tolerance."""
-        return arithmetic(self.problem) > 0.1 * self.limits.tol
+        return relative_rounding_error(self.problem) > 0.1 * self.limits.tol
 
     def _judge(self, point: CanonicalPoint) -> None:
         limits, record = self.limits, self._record
@@ -180,7 +180,7 @@ class _Record:
         rise = min(0.01 * (primal - self.dual), 1e-6 * abs(self.dual))
         size = abs(self.least_primal if np.isfinite(self.least_primal) else self.dual)
         falls = gap < (0.5 if self.rounded else 0.95) * self.gap
-        self.stale = 0 if falls or moved or risen(dual, self.dual, rise, size) else self.stale + 1
+        self.stale = 0 if falls or moved or has_increased(dual, self.dual, rise, size) else self.stale + 1
         if gap < self.gap or not np.isfinite(self.gap):
             self.point = point
         self.gap = min(self.gap, gap)
@@ -206,7 +206,7 @@ class _Record:
         return min(self.most_stale, STALE_CHECKS) if self.rounded else self.most_stale
 
 
-class Shown(NamedTuple):
+class DualIterate(NamedTuple):
     """A point that a solver has shown, its function computed anew.
 
     alpha : (p,) its multipliers, repaired.  f : (m,) the values of its function without the bias b.  w : (q,) of a kernel with explicit
@@ -220,14 +220,14 @@ class Shown(NamedTuple):
     norm2: float
 
 
-class Progress(Judge):
+class DualConvergenceMonitor(ConvergenceMonitor):
     """The judge of a run in the dual of a margin problem.
 
     product : beta -> K beta, (m,): the Gram operator's own unless the solver has a faster one.  shown : the last point shown.
     """
 
     problem: MarginProblem
-    shown: Shown
+    shown: DualIterate
 
     def __init__(self, solver: str, problem: MarginProblem, limits: Limits, max_iter: int, product: Product | None = None) -> None:
         super().__init__(solver, problem, limits, max_iter)
@@ -250,14 +250,14 @@ class Progress(Judge):
             w = problem.explicit.rdot(beta)
             norm2 = float(w @ w)
             f = problem.explicit @ w
-            self.shown = Shown(repaired, f, w, problem.bias_at(f), norm2)
+            self.shown = DualIterate(repaired, f, w, problem.bias_at(f), norm2)
             point = Point(w=w, b=self.shown.b, alpha=repaired)
         else:
             on_grid, soft = beta, not np.isinf(problem.group_costs).any()
             beta = problem.rows.rdot(alpha) if soft else on_grid
             f = self.product(beta)
             norm2 = float(beta @ f)
-            self.shown = Shown(repaired, f, None, problem.bias_at(f), norm2 + self._rise(on_grid - beta, f))
+            self.shown = DualIterate(repaired, f, None, problem.bias_at(f), norm2 + self._rise(on_grid - beta, f))
             point = Point(beta=beta, b=self.shown.b, alpha=repaired)
         values = problem.primal(f, norm2, self.shown.b), problem.dual(repaired, self.shown.norm2)
         return self.weigh(point, *values, iterations, self._record.violates_less(violation))
@@ -267,12 +267,12 @@ class Progress(Judge):
         return float(2 * delta @ f + (np.abs(delta) @ np.sqrt(np.abs(self.problem.gram.diagonal))) ** 2)
 
 
-def multipliers(start: Point, problem: MarginProblem) -> Array:
+def initial_multipliers(start: Point, problem: MarginProblem) -> Array:
     """The multipliers to start from, (p,); zeros where the point has none."""
     return np.zeros(problem.p) if start.alpha is None else np.asarray(start.alpha)
 
 
-def started(start: Point, problem: MarginProblem) -> Array:
+def initial_function(start: Point, problem: MarginProblem) -> Array:
     """The function to start from: w (q,) where the kernel has explicit features, beta (m,) otherwise.
 
     It is the point's own function; where it has none, that of its multipliers, A'alpha; where it has neither, 0. What is not finite counts
@@ -283,7 +283,7 @@ def started(start: Point, problem: MarginProblem) -> Array:
         return _finite(start.w)
     if start.beta is None and start.alpha is None:
         return np.zeros(problem.m if Z is None else Z.q)
-    beta = problem.rows.rdot(problem.repaired(multipliers(start, problem))) if start.beta is None else _finite(start.beta)
+    beta = problem.rows.rdot(problem.repaired(initial_multipliers(start, problem))) if start.beta is None else _finite(start.beta)
     return np.asarray(beta if Z is None else Z.rdot(beta))
 
 

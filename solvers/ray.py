@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Ray:
+class FarkasRay:
     """Whole numbers a_r > 0 with sum_r a_r A_r phi = 0, exactly: margins of 1 at all of these rows would make sum_r a_r = 0.
 
     rows : of each weight, the pair (preferred, other), or the classified point, (point,).  weights : a_r.

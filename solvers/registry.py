@@ -31,8 +31,8 @@ import numpy as np
 
 from equimargin.formulations.family import FAMILIES, Family, check_name
 from equimargin.formulations.formulation import REGISTRY
-from equimargin.formulations.numeric.arguments import did_you_mean, shown
-from equimargin.formulations.numeric.jit import seconds_at_work, seconds_to_compile
+from equimargin.formulations.numeric.arguments import did_you_mean, format_value
+from equimargin.formulations.numeric.jit import run_seconds, seconds_to_compile
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
@@ -94,7 +94,7 @@ class Solver(Protocol):
         """Solve a problem that is not refused: always a point, a status and a reason."""
 
 
-def takes(solver: Solver, family: str) -> bool:
+def supports_family(solver: Solver, family: str) -> bool:
     """Whether problems of this family are what a solver is for."""
     return f"{family}.".startswith(_beginnings(solver.families))
 
@@ -128,7 +128,7 @@ class RegisteredSolver(Generic[P]):
 
     def takes(self, family: str) -> bool:
         """Whether problems of this family are what the solver is for."""
-        return takes(self, family)
+        return supports_family(self, family)
 
     @property
     def seconds_to_compile(self) -> float:
@@ -273,15 +273,15 @@ def solver(
     """
     check_name(name)
     if not families or not all(isinstance(family, str | Family) for family in families):
-        raise ValueError(f"{name}: name the families that it is for, as in @solver({name!r}, 'svm.soft'), not {shown(families)}")
+        raise ValueError(f"{name}: name the families that it is for, as in @solver({name!r}, 'svm.soft'), not {format_value(families)}")
     if not isinstance(requires, Requirements):
         known = "the solver's requirements, such as Requirements(MarginProblem, losses=('hinge',))"
-        raise ValueError(f"{name}: requires must be {known}, not {shown(requires)}")
+        raise ValueError(f"{name}: requires must be {known}, not {format_value(requires)}")
     if not 0 < accuracy <= LEAST_ACCURATE:
         raise ValueError(f"the accuracy of {name} is {accuracy}: it must be above 0 and at most {LEAST_ACCURATE}")
     unknown = [family for family in families if isinstance(family, str) and not any(f"{id}.".startswith(f"{family}.") for id in FAMILIES)]
     if unknown:
-        raise ValueError(f"{name}: there is no family {shown(unknown[0])}{did_you_mean(str(unknown[0]), list(FAMILIES))}")
+        raise ValueError(f"{name}: there is no family {format_value(unknown[0])}{did_you_mean(str(unknown[0]), list(FAMILIES))}")
     ids = tuple(family if isinstance(family, str) else family.id for family in families)
     reference = issubclass(requires.shape, ProgramProblem) if reference is None else reference
 
@@ -350,20 +350,20 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
     them all.
     """
     # The next solver is looked up before a run: only a run with a successor ends on slow progress.
-    queue, began = _automatic(problem), seconds_at_work()
+    queue, began = _automatic(problem), run_seconds()
     solver, best, said, steps = next(queue), None, "", list[int]()
     while True:
         successor = next(queue, None)
         left = limits.time_limit
         if left is not None:
-            left = max(left - (seconds_at_work() - began), SHORTEST_LIMIT)
+            left = max(left - (run_seconds() - began), SHORTEST_LIMIT)
         given = replace(limits, time_limit=left, has_successor=successor is not None)
         found = solver.run(problem, given, start)
         steps += [] if found.iterations is None else [found.iterations]
         # A gap in float64 may be rounding: the proven intervals are compared.
         if best is None or found.ray or found.ok or found.interval.relative_width <= best.interval.relative_width:
             best = found
-        over = limits.time_limit is not None and seconds_at_work() - began >= limits.time_limit
+        over = limits.time_limit is not None and run_seconds() - began >= limits.time_limit
         if successor is None or over or not _is_stuck(found, limits):
             break
         said += f"{solver.name} passed the problem to {successor.name} ({found.reason}); "
@@ -371,7 +371,7 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
     if not said:
         return found
     whose = "" if best is found else f"; the point is that of {best.solver}"
-    reason, seconds = f"{said}{solver.name}: {found.reason}{whose}", seconds_at_work() - began
+    reason, seconds = f"{said}{solver.name}: {found.reason}{whose}", run_seconds() - began
     return replace(best, reason=reason, iterations=sum(steps) if steps else None, seconds=seconds)
 
 

@@ -20,7 +20,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from equimargin.formulations.numeric.arguments import did_you_mean, shown
+from equimargin.formulations.numeric.arguments import did_you_mean, format_value
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.refusal import Refusal
@@ -98,12 +98,12 @@ class Requirements(Generic[P]):
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, type):
-            raise ValueError(f"Requirements: shape must be a class of problems, such as MarginProblem, not {shown(self.shape)}")
+            raise ValueError(f"Requirements: shape must be a class of problems, such as MarginProblem, not {format_value(self.shape)}")
         if isinstance(self.losses, str):
-            raise ValueError(f"Requirements: losses must be names of losses, such as ('hinge',), not {shown(self.losses)}")
+            raise ValueError(f"Requirements: losses must be names of losses, such as ('hinge',), not {format_value(self.losses)}")
         unknown = [name for name in (*self.losses, *self.why) if name not in LOSS_NAMES]
         if unknown:
-            raise ValueError(f"Requirements: there is no loss {shown(unknown[0])}{did_you_mean(str(unknown[0]), list(LOSS_NAMES))}")
+            raise ValueError(f"Requirements: there is no loss {format_value(unknown[0])}{did_you_mean(str(unknown[0]), list(LOSS_NAMES))}")
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
         """Return the first requirement that the problem does not meet, or None.

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.bounds.complete import complete
-from equimargin.formulations.bounds.given import given_point
+from equimargin.formulations.bounds.given import parse_point
 from equimargin.formulations.bounds.intervals import Interval, interval, relative_size
 from equimargin.formulations.bounds.sensitivity import Sensitivity, sensitivity
 from equimargin.formulations.bounds.stability import Signs, Stability, stability
 from equimargin.formulations.kernels.features import explicit, new_points
-from equimargin.formulations.numeric.arguments import count, positive
+from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, Point
@@ -26,7 +26,7 @@ from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Signed
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 from equimargin.solvers.problem_file import packed, read, unpacked, write
-from equimargin.solvers.ray import Ray
+from equimargin.solvers.ray import FarkasRay
 
 SOLUTION_FORMAT = "equimargin solution 1"
 """Name of the format of a solution's file. The number counts the changes of its layout."""
@@ -118,9 +118,9 @@ def checked(tol: object, max_iter: object, time_limit: object, callback: Callbac
     ------
     ValueError : what is no number, or not positive; steps or threads that are not whole.
     """
-    steps = None if max_iter is None else count(max_iter, "max_iter")
+    steps = None if max_iter is None else check_count(max_iter, "max_iter")
     seconds = None if time_limit is None else positive(time_limit, "time_limit")
-    return Limits(positive(tol, "tol"), steps, seconds, callback, count(n_jobs, "n_jobs"))
+    return Limits(positive(tol, "tol"), steps, seconds, callback, check_count(n_jobs, "n_jobs"))
 
 
 def counted(number: int, noun: str) -> str:
@@ -160,7 +160,7 @@ class Solution(AnySolution):
     iterations: int | None
     seconds: float
     trajectory: tuple[Any, ...] = ()
-    ray: Ray | None = None
+    ray: FarkasRay | None = None
 
     @cached_property
     def interval(self) -> Interval:
@@ -395,7 +395,7 @@ def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds:
     ValueError : what is no point of the problem, with the solver's name and what was expected.
     """
     try:
-        point = given_point(problem, given)
+        point = parse_point(problem, given)
     except ValueError as wrong:
         raise ValueError(f"{solver} returns no point of this {problem.family} problem: {wrong}") from None
     found = Solution(problem, solver, point, Status.FINISHED, "", None, seconds)

@@ -8,7 +8,7 @@ import cvxpy as cp
 import numpy as np
 from hypothesis import strategies as st
 
-from equimargin.own import Family, Printed, ProgramProblem, Source, solver
+from equimargin.own import Family, FormulaValue, ProgramProblem, Source, solver
 
 
 @st.composite
@@ -38,7 +38,7 @@ def printed_primal(v: Any, d: dict[str, Any]) -> Any:
     """The objective and by how much each constraint is violated, in numpy."""
     m = len(d["X"])
     missing = v["rho"] - v["xi"] - d["X"] @ v["w"]
-    return Printed(v["w"] @ v["w"] / 2 + v["xi"].sum() / (d["nu"] * m) - v["rho"], {"margins": missing, "slacks": -v["xi"]})
+    return FormulaValue(v["w"] @ v["w"] / 2 + v["xi"].sum() / (d["nu"] * m) - v["rho"], {"margins": missing, "slacks": -v["xi"]})
 
 
 @ocsvm.formulation(

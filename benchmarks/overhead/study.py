@@ -23,7 +23,7 @@ from processes import used
 from equimargin.study import Study
 from equimargin.study.database import Database
 from equimargin.study.executors import Executor, local, of_dask, of_joblib
-from equimargin.study.grid import Asked, grid
+from equimargin.study.grid import AnswerSpec, grid
 from equimargin.study.plan import DataPlan, Plan
 from equimargin.study.run import run
 
@@ -54,7 +54,7 @@ class PerAnswer:
         return self.process + self.workers - self.answers
 
 
-def asked(*seeds: int) -> list[Asked]:
+def asked(*seeds: int) -> list[AnswerSpec]:
     """Thirty answers a seed on 25 rows of iris: two families by a declaration, primal or dual, and by a specialised solver."""
     data = (DataPlan("iris", sample=25),)
     families, costs = ("svm.soft", "svm.l2"), (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -64,7 +64,7 @@ def asked(*seeds: int) -> list[Asked]:
     return grid(wanted)
 
 
-def through(executor: Executor, database: Path, answers: list[Asked]) -> float:
+def through(executor: Executor, database: Path, answers: list[AnswerSpec]) -> float:
     """The CPU seconds that the answers of a study say they took, once it is through."""
     with Database(database, writes=True) as opened:
         opened.enter("overhead", "", answers)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from equimargin.cli.options import sentences
+from equimargin.cli.options import report_errors
 from ledger.entries import Kind, Verdict, chosen, claim
 from ledger.statement import DRAWS
 
@@ -37,7 +37,7 @@ def list_(
     verdict: Annotated[Verdict | None, typer.Option(help="Claims with one verdict.")] = None,
 ) -> None:
     """List the claims with their verdicts."""
-    with sentences():
+    with report_errors():
         found = chosen(document, verdict)
         width = max((len(row.id) for row in found), default=0)
         for row in found:
@@ -48,7 +48,7 @@ def list_(
 @app.command()
 def show(id: Annotated[str, typer.Argument(metavar="ID", help="Of a claim, such as T.26.")]) -> None:
     """Show a claim with its place, its verdict and its evidence."""
-    with sentences():
+    with report_errors():
         row = claim(id)
         typer.echo(f"{row.id}   (a claim of document {row.document}, {row.place})\n\n{row.says}\n\nVerdict  {row.verdict}")
         if row.note:
@@ -75,7 +75,7 @@ def check(
 
     Exit status: 0 all claims are as recorded; 1 one is not.
     """
-    with sentences():
+    with report_errors():
         from ledger.check import failures
 
         claims = chosen(document)

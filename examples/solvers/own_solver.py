@@ -15,7 +15,7 @@ import numpy as np
 
 from equimargin.formulations import MarginProblem, Point
 from equimargin.solvers import Limits, Requirements, Solution, solver
-from equimargin.solvers.progress import Progress, multipliers
+from equimargin.solvers.progress import DualConvergenceMonitor, initial_multipliers
 from equimargin.testing import check_solver
 
 SMALLEST_CURVATURE = 1e-300
@@ -39,10 +39,10 @@ SMALLEST_CURVATURE = 1e-300
 )
 def ascent(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Sweeps over all rows, the gap after each."""
-    progress = Progress("ascent", problem, limits, limits.max_iter or 10_000)
+    progress = DualConvergenceMonitor("ascent", problem, limits, limits.max_iter or 10_000)
     A, t, c = problem.rows.matrix, problem.rows.t, problem.costs
     Q = A @ problem.gram.dense @ A.T
-    alpha = np.clip(multipliers(warm_start or Point(), problem), 0.0, c)
+    alpha = np.clip(initial_multipliers(warm_start or Point(), problem), 0.0, c)
     sweeps = 0
     while not progress.show(alpha, sweeps):
         slope = t - Q @ alpha

@@ -1,8 +1,8 @@
 """Completed points: a canonical point that has only a function, or only multipliers, gets the other side from the one it has.
 
 The variables of a formulation are a function or multipliers. Multipliers are completed by the function f = A'alpha, a function is
-completed by `dual_from`, and both by the best b and the least slacks. The variables of every formulation of a family can then be read off
-one canonical point. Every quantity is computed once, when it is first asked for.
+completed by `recover_multipliers`, and both by the best b and the least slacks. The variables of every formulation of a family can then
+be read off one canonical point. Every quantity is computed once, when it is first asked for.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from equimargin.formulations.bounds.given import given_point
-from equimargin.formulations.bounds.multipliers_from_f import dual_from
+from equimargin.formulations.bounds.given import parse_point
+from equimargin.formulations.bounds.multipliers_from_f import recover_multipliers
 from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
@@ -115,7 +115,7 @@ class Completion(CompletedPoint):
         """Multipliers made from f, (p,); None where the point brings its own, or none can be made."""
         if self.point.alpha is not None or not self.point.has_function:
             return None
-        return dual_from(self.problem, self.point)
+        return recover_multipliers(self.problem, self.point)
 
     @property
     def _multipliers(self) -> AnyMultipliers | None:
@@ -225,7 +225,7 @@ def complete(problem: Problem, given: Any) -> Completion | OneNormCompletion:
 
     Source: the stationarity conditions of T (23)-(28), K (3.13), for the multipliers.
     """
-    point = problem.own_point(given) if isinstance(given, CanonicalPoint) else given_point(problem, given)
+    point = problem.own_point(given) if isinstance(given, CanonicalPoint) else parse_point(problem, given)
     if isinstance(problem, OneNormProblem):
         return OneNormCompletion(problem, problem.own_point(point))
     return Completion(problem, problem.own_point(point))

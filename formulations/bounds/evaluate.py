@@ -10,7 +10,7 @@ import numpy as np
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, largest, rounded
+from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, max_or_inf, round_toward
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
@@ -63,7 +63,7 @@ def inner_error(v: Array, f: Array, f_error: Array) -> float:
     if products == 0:
         return 0.0
     error = (size @ f_error + gamma_n(len(v) + 2) * (size @ f)) * (1 + gamma_n(len(v) + 4))
-    return float(rounded(error + 4 * products * SMALLEST, 1))
+    return float(round_toward(error + 4 * products * SMALLEST, 1))
 
 
 @np.errstate(all="ignore")
@@ -76,7 +76,7 @@ def kernel_product(problem: Problem, v: Array, rough: float = LARGEST_VALUE_ERRO
         f, error = _touched_product(problem, v)
     else:
         f, error = problem.gram.product(v)
-    if largest(error) <= rough * problem.rows.largest_target:
+    if max_or_inf(error) <= rough * problem.rows.largest_target:
         return f, error
     if Z is not None:
         return _in_float64(*Z.kernel_product(v.astype(np.longdouble))) if Z.extended else (f, error)
@@ -87,7 +87,7 @@ def kernel_product(problem: Problem, v: Array, rough: float = LARGEST_VALUE_ERRO
 def _in_float64(v: Array, error: Array) -> tuple[Array, Array]:
     """Numbers of an extended precision and bounds on their errors, rounded."""
     v = v.astype(np.float64)
-    return v, rounded(error.astype(np.float64) * (1 + 4 * UNIT) + 2 * UNIT * np.abs(v) + SMALLEST, 1)
+    return v, round_toward(error.astype(np.float64) * (1 + 4 * UNIT) + 2 * UNIT * np.abs(v) + SMALLEST, 1)
 
 
 def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
@@ -99,7 +99,7 @@ def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
 
 
 @np.errstate(all="ignore")
-def arithmetic(problem: Problem, alpha: AnyMultipliers | None = None) -> float:
+def relative_rounding_error(problem: Problem, alpha: AnyMultipliers | None = None) -> float:
     """u C max K_ii over the largest |t_r|: no solver in float64 computes f = K beta with |beta_i| up to C more accurately.
 
     Parameters
@@ -107,17 +107,17 @@ def arithmetic(problem: Problem, alpha: AnyMultipliers | None = None) -> float:
     problem : MarginProblem or OneNormProblem.  alpha : (p,) multipliers, which take the place of C on hard rows; None counts as 0.
     """
     finite, Z = problem.group_costs[np.isfinite(problem.group_costs)], problem.explicit
-    most = largest(finite) or (problem.C if np.isfinite(problem.C) else 0.0)  # noise, where nothing may cost
+    most = max_or_inf(finite) or (problem.C if np.isfinite(problem.C) else 0.0)  # noise, where nothing may cost
     if len(finite) < len(problem.group_costs) and alpha is not None:
         hard = np.isinf(problem.group_costs)
         own = alpha.largest(hard) if isinstance(alpha, ImplicitMultipliers) else np.abs(np.nan_to_num(alpha))[problem.rows.spread(hard)]
-        most = largest(np.atleast_1d(own), most)
-    square = largest(np.abs(problem.gram.diagonal)) if Z is None else float(Z.squares.max(initial=0.0))
+        most = max_or_inf(np.atleast_1d(own), most)
+    square = max_or_inf(np.abs(problem.gram.diagonal)) if Z is None else float(Z.squares.max(initial=0.0))
     noise = UNIT * most * (square / problem.rows.largest_target)
     return math.inf if math.isnan(noise) else noise
 
 
-def weights_of(problem: MarginProblem, Z: Explicit, beta: Array) -> tuple[Array, Array]:
+def compute_weights(problem: MarginProblem, Z: Explicit, beta: Array) -> tuple[Array, Array]:
     """w = Z'beta and a bound on its error, both (q,), in extended precision where they cancel."""
     w, error = Z.combination(beta)
     if float(np.abs(w) @ error) <= LARGEST_WEIGHT_ERROR * float(w @ w) or not Z.extended:
@@ -132,7 +132,7 @@ def coefficients(problem: MarginProblem, point: Point) -> Array:
     return point.w if point.w is not None else problem.explicit.rdot(given(point.beta))
 
 
-def of_coefficients(problem: MarginProblem, v: Array, b: float | None = None) -> Point:
+def make_point(problem: MarginProblem, v: Array, b: float | None = None) -> Point:
     """The point of a function's coefficients, w where there are explicit features and beta otherwise, with its bias."""
     return Point(beta=v, b=b) if problem.explicit is None else Point(w=v, b=b)
 

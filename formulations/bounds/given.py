@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from equimargin.formulations.numeric.arguments import reals, shown
+from equimargin.formulations.numeric.arguments import check_reals, format_value
 from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
@@ -27,7 +27,7 @@ OUTSIDE_THE_SPACE = 1e-6
 """Largest |f_i - nearest_i| over the larger of all |f_i| and |t_r|, without a unit: values further from every function are refused."""
 
 
-def given_point(problem: Problem, given: Any) -> CanonicalPoint:
+def parse_point(problem: Problem, given: Any) -> CanonicalPoint:
     """The canonical point of what somebody hands in as a point of a problem.
 
     Parameters
@@ -80,7 +80,7 @@ def _parts(problem: Problem, given: Any) -> dict[str, Any]:
         raise ValueError(f"{' and '.join(functions)} are the same function twice; hand in one of them")
     unknown = [name for name in parts if name not in known]
     if unknown or not set(parts) - {"b"}:
-        what = f"the part {shown(unknown[0])} is unknown" if unknown else "there is neither a function nor multipliers"
+        what = f"the part {format_value(unknown[0])} is unknown" if unknown else "there is neither a function nor multipliers"
         raise ValueError(f"{what}; the parts of a point of this {problem.family} problem are {', '.join(known)}")
     return parts
 
@@ -95,7 +95,7 @@ def _with_penalised_bias(problem: MarginProblem, parts: dict[str, Any]) -> dict[
 
 def _of_values(problem: MarginProblem, values: Any, point: Point) -> Point:
     """The point of the function that has these values at the points, and the smallest norm."""
-    f = reals(values, "f")
+    f = check_reals(values, "f")
     if f.shape != (problem.m,):
         raise ValueError(f"f must be a value for each of the points, of shape ({problem.m},), and is of shape {f.shape}")
     _finite_part("f", f)

@@ -22,16 +22,26 @@ from equimargin.formulations.bounds.evaluate import (
     LARGEST_VALUE_ERROR,
     Evaluation,
     coefficients,
+    compute_weights,
     evaluate,
     inner_error,
     kernel_product,
-    of_coefficients,
-    weights_of,
+    make_point,
 )
-from equimargin.formulations.bounds.slater import strictly_inside
+from equimargin.formulations.bounds.slater import find_slater_point
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.dyadic import on_grid
-from equimargin.formulations.numeric.rounding import UNIT, added, gamma_n, largest, product, quotient, root, rounded, total
+from equimargin.formulations.numeric.dyadic import round_to_dyadic_grid
+from equimargin.formulations.numeric.rounding import (
+    UNIT,
+    add_rounded,
+    divide_rounded,
+    gamma_n,
+    max_or_inf,
+    multiply_rounded,
+    round_toward,
+    sqrt_rounded,
+    sum_rounded,
+)
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, OneNormPoint, Point
@@ -195,7 +205,7 @@ def _upper(problem: MarginProblem, point: Point, way: float, rough: float = LARG
         return _scaled_upper(problem, at, b, way)
     u = most if way > 0 else _needed(problem, at, b, way)
     losses = _losses(problem, u, way)
-    own = _at_least_0(added(_half_norm2(at, way), losses, way))
+    own = _at_least_0(add_rounded(_half_norm2(at, way), losses, way))
     if rough > 0.0 and _extended(problem) and _is_rough(problem, at, b, most):
         return _upper(problem, point, way, 0.0)
     met = _met(problem, point, most, b) if missed else None
@@ -207,28 +217,28 @@ def _swept_upper(problem: MarginProblem, rows: LabelledPairs, at: Evaluation, al
 
     Inward the multiple is only known to be at least `factor`, and the soft pairs count nothing where it is not 1.
     """
-    costs, error = _costs(problem, way), largest(at.f_error)
+    costs, error = _costs(problem, way), max_or_inf(at.f_error)
     hard = np.isinf(_costs(problem, INWARD))
     least = rows.least_margin(at.f, hard)
-    noise = float(rounded(2.02 * error + 2 * UNIT * abs(least), 1)) if hard.any() else 0.0
-    reached = float(added(least, -way * noise, -way))
+    noise = float(round_toward(2.02 * error + 2 * UNIT * abs(least), 1)) if hard.any() else 0.0
+    reached = float(add_rounded(least, -way * noise, -way))
     if not reached > 0:
         return np.inf if way > 0 or least <= -noise else 0.0
-    factor, soft = largest(quotient(1.0, np.array([reached]), way), 1.0), np.where(hard, 0.0, costs)
-    norm = product(product(factor, factor, way), _half_norm2(at, way), way)
+    factor, soft = max_or_inf(divide_rounded(1.0, np.array([reached]), way), 1.0), np.where(hard, 0.0, costs)
+    norm = multiply_rounded(multiply_rounded(factor, factor, way), _half_norm2(at, way), way)
     if way < 0 and not least - noise >= 1.0:
         return _at_least_0(norm)
     f = factor * at.f
-    off = product(factor, error, way) + 2 * UNIT * largest(np.abs(f))
+    off = multiply_rounded(factor, error, way) + 2 * UNIT * max_or_inf(np.abs(f))
     slacks, away = _slacks_near(rows, f, soft, alpha, off)
-    return _at_least_0(added(norm, slacks.loss_bound(problem.squared, off + away, way), way))
+    return _at_least_0(add_rounded(norm, slacks.loss_bound(problem.squared, off + away, way), way))
 
 
 def _slacks_near(rows: LabelledPairs, f: Array, costs: Array, alpha: AnyMultipliers | None, error: float) -> tuple[PairSlacks, float]:
     """The slacks at f (m,), and how far they are off; those that the multipliers are of, if their f is within `error`: they are sorted."""
     own = alpha.slacks if isinstance(alpha, PairMultipliers) else None
     if isinstance(own, PairSlacks) and own.rows is rows:
-        away = float(rounded(largest(np.abs(f - own.f)), OUTWARD))
+        away = float(round_toward(max_or_inf(np.abs(f - own.f)), OUTWARD))
         if away <= error:
             return own.at_costs(costs), away
     return rows.slacks(f, costs), 0.0
@@ -237,9 +247,9 @@ def _slacks_near(rows: LabelledPairs, f: Array, costs: Array, alpha: AnyMultipli
 def _is_rough(problem: MarginProblem, at: Evaluation, b: AnyBias, most: Array) -> bool:
     """Whether the rounding of f is much of U: asked in the same words whichever way U is then rounded, so that both are of one point."""
     losses = _losses(problem, most, OUTWARD)
-    own = _at_least_0(added(_half_norm2(at, OUTWARD), losses, OUTWARD))
+    own = _at_least_0(add_rounded(_half_norm2(at, OUTWARD), losses, OUTWARD))
     shown = losses - _losses(problem, _needed(problem, at, b, INWARD), INWARD)
-    return bool(shown > LARGEST_LOSS_ERROR * largest(np.array([own]), SIZE_FLOOR * problem.scale))
+    return bool(shown > LARGEST_LOSS_ERROR * max_or_inf(np.array([own]), SIZE_FLOOR * problem.scale))
 
 
 def _extended(problem: MarginProblem) -> bool:
@@ -249,12 +259,12 @@ def _extended(problem: MarginProblem) -> bool:
 
 def _half_norm2(at: Evaluation, way: float) -> float:
     """1/2 |f|^2, rounded one way."""
-    return float(np.maximum(product(0.5, added(at.norm2, way * at.norm2_error, way), way), 0.0))
+    return float(np.maximum(multiply_rounded(0.5, add_rounded(at.norm2, way * at.norm2_error, way), way), 0.0))
 
 
 def _losses(problem: MarginProblem, u: Array, way: float) -> float:
     """sum_r c_r loss(u_r), rounded one way."""
-    return total(problem.phi.bound(u, problem.rows.spread(_costs(problem, way)), way), way)
+    return sum_rounded(problem.phi.bound(u, problem.rows.spread(_costs(problem, way)), way), way)
 
 
 def _costs(problem: MarginProblem, way: float) -> Array:
@@ -272,8 +282,8 @@ def _needed(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> A
     """An upper bound of u_r = t_r - (A f)_r - (S b)_r, (p,); inward a lower one."""
     rows = problem.rows
     size = np.abs(rows.t) + rows.absolute_dot(np.abs(at.f)) + (abs(b) if rows.k is None else np.abs(b)[rows.k])
-    noise = rounded(rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 8 * UNIT * size, 1)
-    return np.asarray(rounded(problem.slack(at.f, b) + way * noise, way))
+    noise = round_toward(rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 8 * UNIT * size, 1)
+    return np.asarray(round_toward(problem.slack(at.f, b) + way * noise, way))
 
 
 def _scaled_upper(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> float:
@@ -282,17 +292,17 @@ def _scaled_upper(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float
     Outward the multiple is a float that is large enough; inward it is only known to lie between two.
     """
     hard, t = _hard(problem), problem.rows.t
-    reached, other = (added(t, -_needed(problem, at, b, side), -side) for side in (way, -way))  # outward at least, inward at most
+    reached, other = (add_rounded(t, -_needed(problem, at, b, side), -side) for side in (way, -way))  # outward at least, inward at most
     if not reached[hard].min() > 0:
         return np.inf
-    factor = largest(quotient(1.0, reached[hard], way), 1.0)
-    margins = product(factor, reached, -way)
+    factor = max_or_inf(divide_rounded(1.0, reached[hard], way), 1.0)
+    margins = multiply_rounded(factor, reached, -way)
     if way < 0:
-        far = largest(quotient(1.0, other[hard], 1), 1.0) if other[hard].min() > 0 else np.inf
-        margins = np.maximum(margins, product(far, reached, 1))
-    u = np.where(hard, 0.0, added(t, -margins, way))
-    norm = product(product(factor, factor, way), _half_norm2(at, way), way)
-    return _at_least_0(added(norm, _losses(problem, u, way), way))
+        far = max_or_inf(divide_rounded(1.0, other[hard], 1), 1.0) if other[hard].min() > 0 else np.inf
+        margins = np.maximum(margins, multiply_rounded(far, reached, 1))
+    u = np.where(hard, 0.0, add_rounded(t, -margins, way))
+    norm = multiply_rounded(multiply_rounded(factor, factor, way), _half_norm2(at, way), way)
+    return _at_least_0(add_rounded(norm, _losses(problem, u, way), way))
 
 
 def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | None:
@@ -306,7 +316,7 @@ def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | No
     -------
     Point : (f0, b0) where no theta below 1 is enough; None where no point strictly inside is known.
     """
-    inside = strictly_inside(problem)
+    inside = find_slater_point(problem)
     if inside is None:
         return None
     hard = _hard(problem)
@@ -314,7 +324,7 @@ def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | No
     short = hard & (u > 0)
     if not room[hard].min() > 0:
         return None
-    needed = largest(u[short] / (u[short] + room[short]), UNIT)  # below the unit roundoff 1 - theta is 1, and nothing is blended
+    needed = max_or_inf(u[short] / (u[short] + room[short]), UNIT)  # below the unit roundoff 1 - theta is 1, and nothing is blended
     theta = 2 * needed  # twice what is needed leaves room for its own rounding,
     while theta < 1.0:
         blend = _blended(problem, Point(w=point.w, beta=point.beta, b=b), inside, theta)
@@ -327,7 +337,7 @@ def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | No
 def _blended(problem: MarginProblem, point: Point, inside: Point, theta: float) -> Point:
     """(1 - theta) times one point and theta times the other."""
     v = (1 - theta) * coefficients(problem, point) + theta * coefficients(problem, inside)
-    return of_coefficients(problem, v, (1 - theta) * float(point.b or 0.0) + theta * float(inside.b or 0.0))
+    return make_point(problem, v, (1 - theta) * float(point.b or 0.0) + theta * float(inside.b or 0.0))
 
 
 def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -> float:
@@ -342,7 +352,7 @@ def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -
     alpha = np.asarray(alpha)
     if not alpha.any():
         return dual_value(problem, multipliers, way)
-    own = _power_of_two(largest(alpha))
+    own = _power_of_two(max_or_inf(alpha))
     shape = alpha / own  # to the bit, as the multipliers lie on a grid
     gain, _ = problem.rows.multipliers(shape).proven(HINGE, problem.group_costs_within, OUTWARD)
     if not gain > 0:
@@ -372,7 +382,7 @@ def _multiples(problem: MarginProblem, shape: Array, gain: float, own: float) ->
     gain : a lower bound of t'shape, above 0.  own : the multiple that has been given, which is not exceeded where a row is soft.
     """
     norm2 = 2 * _half_norm2_above(problem, problem.rows.rdot(shape), OUTWARD)
-    best = min(float(quotient(gain, norm2, -1)), LARGEST_MULTIPLIER)  # a finite one along a ray, whose norm2 is 0
+    best = min(float(divide_rounded(gain, norm2, -1)), LARGEST_MULTIPLIER)  # a finite one along a ray, whose norm2 is 0
     best = best if _hard(problem).all() else min(best, own)
     return best, _power_of_two(best)
 
@@ -385,7 +395,7 @@ def _power_of_two(x: float) -> float:
 def dual_value(problem: MarginProblem, multipliers: Multipliers, way: float) -> float:
     """L of feasible multipliers as they are, every term rounded one way."""
     gain, ridge = multipliers.proven(problem.phi, problem.group_costs_within, way)
-    return float(added(added(gain, -_half_norm2_of(problem, multipliers, way), -way), -ridge, -way))
+    return float(add_rounded(add_rounded(gain, -_half_norm2_of(problem, multipliers, way), -way), -ridge, -way))
 
 
 def _half_norm2_of(problem: MarginProblem, multipliers: Multipliers, way: float) -> float:
@@ -396,17 +406,17 @@ def _half_norm2_of(problem: MarginProblem, multipliers: Multipliers, way: float)
         return half
     if problem.explicit is None:  # coefficients of equal points are put together
         error += gamma_n(problem.m) * float(np.abs(beta).sum())
-    off = product(1.01 * error, root(problem.gram.diagonal_bound, 1), 1)
-    norm = np.maximum(added(root(2 * half, way), way * off, way), 0.0)
-    return float(product(0.5, product(norm, norm, way), way))
+    off = multiply_rounded(1.01 * error, sqrt_rounded(problem.gram.diagonal_bound, 1), 1)
+    norm = np.maximum(add_rounded(sqrt_rounded(2 * half, way), way * off, way), 0.0)
+    return float(multiply_rounded(0.5, multiply_rounded(norm, norm, way), way))
 
 
 def _half_norm2_above(problem: MarginProblem, beta: Array, way: float) -> float:
     """An upper bound of 1/2 |f|^2 of the coefficients beta (m,), inward a lower one."""
     if problem.explicit is None:
         return _half_norm2(evaluate(problem, Point(beta=beta)), way)
-    w, error = weights_of(problem, problem.explicit, beta)
-    size = np.maximum(added(np.abs(w), way * error, way), 0.0)
+    w, error = compute_weights(problem, problem.explicit, beta)
+    size = np.maximum(add_rounded(np.abs(w), way * error, way), 0.0)
     return _half_norm2(Evaluation(w, error, float(size @ size), inner_error(size, size, 0.0 * size)), way)
 
 
@@ -414,12 +424,12 @@ def _linear_upper(problem: OneNormProblem, x: Array, b: float | None, way: float
     """1'x + C sum_r (1 - (B x)_r - b s_r)_+ at x >= 0, rounded one way; at the best b where there is none, or one that is not finite."""
     x = np.clip(np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
     if problem.over == "rows":  # A'x must be exact
-        x = on_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
+        x = round_to_dyadic_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
     f, error = kernel_product(problem, problem.coefficients(x))
     b = problem.bias_at(f) if b is None or not np.isfinite(b) else b
-    noise = rounded(problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT * (1 + abs(b)), 1)
-    xi = np.maximum(rounded(1.0 - problem.rows.dot(f) - b * problem.bias_signs + way * noise, way), 0.0)
-    return _at_least_0(added(total(x, way), product(problem.C, total(xi, way), way), way))
+    noise = round_toward(problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT * (1 + abs(b)), 1)
+    xi = np.maximum(round_toward(1.0 - problem.rows.dot(f) - b * problem.bias_signs + way * noise, way), 0.0)
+    return _at_least_0(add_rounded(sum_rounded(x, way), multiply_rounded(problem.C, sum_rounded(xi, way), way), way))
 
 
 def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
@@ -430,8 +440,8 @@ def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
         price = rows.dot(g) + way * (rows.absolute_dot(error) + 4 * UNIT * rows.absolute_dot(np.abs(g)))
     else:
         price = g + way * error
-    price = np.maximum(rounded(price, way), 1.0)
-    return _at_least_0(quotient(total(u, -way), largest(price, 1.0), -way))
+    price = np.maximum(round_toward(price, way), 1.0)
+    return _at_least_0(divide_rounded(sum_rounded(u, -way), max_or_inf(price, 1.0), -way))
 
 
 def _at_least_0(bound: Any) -> float:

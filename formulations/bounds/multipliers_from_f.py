@@ -28,7 +28,7 @@ MOST_POINTS_OF_A_GRAM = 3_000
 """Points, at most, whose Gram matrix is decomposed to seek multipliers, which takes some 10 s; explicit features need no decomposition."""
 
 
-def dual_from(problem: MarginProblem, point: Point) -> Array | None:
+def recover_multipliers(problem: MarginProblem, point: Point) -> Array | None:
     """Feasible multipliers from a point's f and b.
 
     Parameters

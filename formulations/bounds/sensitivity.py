@@ -20,7 +20,7 @@ import numpy as np
 
 from equimargin.formulations.bounds.stability import Stability
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.rounding import rounded
+from equimargin.formulations.numeric.rounding import round_toward
 
 Bounds = tuple[Array, Array]
 """Lower and upper bounds, row by row, (p,) each."""
@@ -56,15 +56,15 @@ def sensitivity(ball: Stability) -> Sensitivity:
     # Slacks and losses are at least 0: what rounding outward puts below 0 is cut off.
     ends = [np.maximum(u, 0.0) for u in ball.slacks()]
     costs = [problem.rows.spread(c) for c in problem.group_costs_within]
-    losses = [rounded(u * u, way) if problem.squared else u for u, way in zip(ends, (-1, 1), strict=True)]
+    losses = [round_toward(u * u, way) if problem.squared else u for u, way in zip(ends, (-1, 1), strict=True)]
     least, most = (np.maximum(loss, 0.0) for loss in losses)
-    weights = np.maximum(rounded(problem.C * least, -1), 0.0), rounded(problem.C * most, 1)
+    weights = np.maximum(round_toward(problem.C * least, -1), 0.0), round_toward(problem.C * most, 1)
     weight = problem.unit_weights
     # A row of weight 0 adds nothing, also where its loss has no finite bound: 0 * inf is NaN.
-    shares = np.maximum(rounded(weight * least, -1), 0.0), np.where(weight > 0, rounded(weight * most, 1), 0.0)
-    low, high = (float(rounded(math.fsum(share), way)) for share, way in zip(shares, (-1, 1), strict=True))
+    shares = np.maximum(round_toward(weight * least, -1), 0.0), np.where(weight > 0, round_toward(weight * most, 1), 0.0)
+    low, high = (float(round_toward(math.fsum(share), way)) for share, way in zip(shares, (-1, 1), strict=True))
     if problem.squared:
-        targets = [rounded(2 * c * u, way) for c, u, way in zip(costs, ends, (-1, 1), strict=True)]
+        targets = [round_toward(2 * c * u, way) for c, u, way in zip(costs, ends, (-1, 1), strict=True)]
     else:
         rows = ball.rows()
         targets = [np.where(rows > 0, costs[0], 0.0), np.where(rows < 0, 0.0, costs[1])]

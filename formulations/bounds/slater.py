@@ -15,7 +15,7 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import Tube
 
 
-def strictly_inside(problem: MarginProblem) -> Point | None:
+def find_slater_point(problem: MarginProblem) -> Point | None:
     """A point (w, b) in float64 whose residuals are smaller than epsilon wherever a row is hard, or None if there is none.
 
     Parameters

@@ -22,13 +22,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.bounds.evaluate import kernel_product, weights_of
+from equimargin.formulations.bounds.evaluate import compute_weights, kernel_product
 from equimargin.formulations.bounds.intervals import OUTWARD, dual_value, interval
 from equimargin.formulations.kernels.features import explicit, new_points
 from equimargin.formulations.kernels.gram import STORED_ROWS, product_at
-from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.numeric.arrays import Array, Index
-from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, added, gamma_n, largest, product, quotient, root, rounded
+from equimargin.formulations.numeric.rounding import (
+    SMALLEST,
+    UNIT,
+    add_rounded,
+    divide_rounded,
+    gamma_n,
+    max_or_inf,
+    multiply_rounded,
+    round_toward,
+    sqrt_rounded,
+)
 from equimargin.formulations.problem.choices import LOSSES
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
@@ -72,8 +82,8 @@ class Stability:
             Gram matrix, whose k(x, x) is not known.
         """
         f, error = self._values(X)
-        least, most = rounded(f - error, -1), rounded(f + error, 1)
-        return (least, most) if self.problem.T > 1 else (added(least, self.bias[0], -1), added(most, self.bias[1], 1))
+        least, most = round_toward(f - error, -1), round_toward(f + error, 1)
+        return (least, most) if self.problem.T > 1 else (add_rounded(least, self.bias[0], -1), add_rounded(most, self.bias[1], 1))
 
     def signs(self, X: Any = None) -> Signs:
         """The sign of f(x) + b where it is the same for every such f, (n,): 1 or -1, and 0 where that is not proven.
@@ -106,7 +116,7 @@ class Stability:
             raise ValueError(f"preferred and other must be equally many, not {len(i)} and {len(j)}")
         f, error = kernel_product(self.problem, self._middle)
         noise = error[i] + error[j] + 2 * UNIT * np.abs(f[i] - f[j]) + self.radius * _distances(self.problem, i, j)
-        noise = np.where(i == j, 0.0, rounded(noise * (1 + 8 * UNIT), 1))
+        noise = np.where(i == j, 0.0, round_toward(noise * (1 + 8 * UNIT), 1))
         difference = np.where(i == j, 0.0, f[i] - f[j])
         return _signs(difference - noise, difference + noise)
 
@@ -140,7 +150,7 @@ class Stability:
         u = rows.t - rows.dot(f)
         size = np.abs(rows.t) + rows.absolute_dot(np.abs(f)) + np.max(np.abs(b))
         noise = rows.absolute_dot(error) + 8 * UNIT * size + self.radius * self._row_norms()
-        noise = rounded(noise * (1 + 8 * UNIT), 1)
+        noise = round_toward(noise * (1 + 8 * UNIT), 1)
         shifts = np.stack([-rows.offset(end) if self.problem.bias else np.zeros(rows.p) for end in b])
         least, most = u + shifts.min(axis=0) - noise, u + shifts.max(axis=0) + noise
         return np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
@@ -158,7 +168,12 @@ class Stability:
         f, error = kernel_product(self.problem, self._middle)
         costs, cost_anything = self.problem.group_costs, self.problem.group_costs_within[1][rows.queries] > 0
         slacks = rows.slacks(f, np.where(np.isinf(costs), 0.0, costs))
-        off = self.radius * 2.02 * _farthest(self.problem) + 2.02 * largest(error) + 16 * UNIT * (1 + largest(np.abs(f))) + 4 * slacks.unit
+        off = (
+            self.radius * 2.02 * _farthest(self.problem)
+            + 2.02 * max_or_inf(error)
+            + 16 * UNIT * (1 + max_or_inf(np.abs(f)))
+            + 4 * slacks.unit
+        )
         if not 1.0 + off <= WIDEST_THRESHOLD:
             return 0, 0
         pairs = [slacks.within(slacks.on_grid(1.0 + way * off)).pairs[cost_anything] for way in (1, -1)]
@@ -183,11 +198,11 @@ class Stability:
             if there is None or Z is None:
                 f, error = product_at(kernel, points, problem.X, self._middle)
             else:
-                w, off = weights_of(problem, Z, self.beta)
+                w, off = compute_weights(problem, Z, self.beta)
                 f, error = there.values(w)
                 error = error + 1.01 * there.absolute_dot(off)
-        reach = product(self.radius, rounded(np.sqrt(rounded(square, 1)), 1), 1)
-        return f, np.asarray(added(error, reach, 1))
+        reach = multiply_rounded(self.radius, round_toward(np.sqrt(round_toward(square, 1)), 1), 1)
+        return f, np.asarray(add_rounded(error, reach, 1))
 
     def _row_norms(self) -> Array:
         """An upper bound of |A_r|_K, (p,): sqrt(k(x_i, x_i)) of a point, the distance of a pair."""
@@ -223,7 +238,7 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
         raise ValueError("stability is known of margin problems: a linear program may have many optimal functions")
     if problem.loss not in LOSSES:
         raise ValueError(f"stability is known of the hinge and the squared hinge, and the loss is the {problem.phi.words}")
-    point, eps = problem.own_point(point), number(eps, "eps", "a number of 0 or more", lambda value: value >= 0)
+    point, eps = problem.own_point(point), check_number(eps, "eps", "a number of 0 or more", lambda value: value >= 0)
     if point.alpha is None:
         raise ValueError("the point has no multipliers, which the ball is around; a Solution makes them from its f")
     multipliers = problem.rows.multipliers(problem.repaired(point.alpha))
@@ -231,8 +246,12 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
     beta, off = multipliers.pull(), multipliers.pull_error()
     if problem.explicit is None:
         off += gamma_n(problem.m) * float(np.abs(beta).sum())
-    gap = float(np.maximum(added(interval(problem, point).upper, -lower, 1), 0.0))
-    radius = _sum(root(2 * gap, 1), root(float(product(2.0, eps, 1)), 1), product(1.01 * off, root(problem.gram.diagonal_bound, 1), 1))
+    gap = float(np.maximum(add_rounded(interval(problem, point).upper, -lower, 1), 0.0))
+    radius = _sum(
+        sqrt_rounded(2 * gap, 1),
+        sqrt_rounded(float(multiply_rounded(2.0, eps, 1)), 1),
+        multiply_rounded(1.01 * off, sqrt_rounded(problem.gram.diagonal_bound, 1), 1),
+    )
     found = Stability(problem, np.asarray(beta), radius, (0.0, 0.0))
     return found if problem.rows.invariant or not problem.bias else replace(found, bias=_bias(found))
 
@@ -254,8 +273,8 @@ def _threshold(ball: Stability, active: Index) -> tuple[float, float]:
     rows = problem.rows
     s = problem.bias_signs[active]
     noise = rows.absolute_dot(error) + 8 * UNIT * (np.abs(rows.t) + rows.absolute_dot(np.abs(f))) + ball.radius * ball._row_norms()
-    middle, noise = (rows.t - rows.dot(f))[active] * s, rounded(noise * (1 + 8 * UNIT), 1)[active]
-    low, high = rounded(middle - noise, -1), rounded(middle + noise, 1)
+    middle, noise = (rows.t - rows.dot(f))[active] * s, round_toward(noise * (1 + 8 * UNIT), 1)[active]
+    low, high = round_toward(middle - noise, -1), round_toward(middle + noise, 1)
     least, most = (rows.spread(costs)[active] for costs in problem.group_costs_within)
     hard, squared = np.isinf(least), problem.squared
     soft = ~hard
@@ -301,7 +320,7 @@ def _least_bias(v: Array, s: Array, least: Array, most: Array, squared: bool) ->
         return float(v[0])
     k = int(before[-1])
     slope = float(passed[k] + np.where(s > 0, most, 0.0)[k + 1 :].sum() + 2 * noise)
-    b = added(v[k], quotient(-D[k], slope, -1), -1)
+    b = add_rounded(v[k], divide_rounded(-D[k], slope, -1), -1)
     return float(min(b, v[k + 1])) if k + 1 < len(v) else float(b)
 
 
@@ -316,29 +335,29 @@ def _distances(problem: MarginProblem, i: Any, j: Any) -> Array:
             D = X[i[here]] - X[j[here]]
             squares = np.asarray(D.multiply(D).sum(axis=1) if problem.explicit.sparse else np.einsum("ij,ij->i", D, D), dtype=np.float64)
             out[here] = np.sqrt(squares.ravel())
-        return np.asarray(rounded(out * (1 + gamma_n(X.shape[1] + 8)), 1) + 1e-150)
+        return np.asarray(round_toward(out * (1 + gamma_n(X.shape[1] + 8)), 1) + 1e-150)
     norms = _norms(problem)
-    apart = np.asarray(rounded(norms[i] + norms[j], 1))
+    apart = np.asarray(round_toward(norms[i] + norms[j], 1))
     if problem.m > STORED_ROWS:
         return apart
     K = problem.gram.dense
     off, k = problem.kernel.rounding(problem.X, problem.X, K, np.ones(problem.m)), K.diagonal()
     squares = k[i] + k[j] - 2 * K[i, j] + 1.01 * (3 * off[i] + off[j]) + 16 * UNIT * (np.abs(k[i]) + np.abs(k[j]))
-    return np.asarray(np.minimum(apart, rounded(np.sqrt(np.maximum(rounded(squares, 1), 0.0)), 1)))
+    return np.asarray(np.minimum(apart, round_toward(np.sqrt(np.maximum(round_toward(squares, 1), 0.0)), 1)))
 
 
 def _norms(problem: MarginProblem) -> Array:
     """An upper bound of sqrt(k(x_i, x_i)), (m,)."""
-    return np.asarray(rounded(np.sqrt(rounded(problem.kernel.diagonal_bound(problem.X) + problem.gram.shift, 1)), 1))
+    return np.asarray(round_toward(np.sqrt(round_toward(problem.kernel.diagonal_bound(problem.X) + problem.gram.shift, 1)), 1))
 
 
 def _farthest(problem: MarginProblem) -> float:
     """An upper bound of the distance of every point from one place, so that two are at most twice as far apart."""
     Z = problem.explicit
     if Z is None or Z.sparse:
-        return largest(_norms(problem))
+        return max_or_inf(_norms(problem))
     D = problem.X - problem.X.mean(axis=0)
-    return float(rounded(np.sqrt(np.einsum("ij,ij->i", D, D).max(initial=0.0)) * (1 + gamma_n(D.shape[1] + 16)), 1))
+    return float(round_toward(np.sqrt(np.einsum("ij,ij->i", D, D).max(initial=0.0)) * (1 + gamma_n(D.shape[1] + 16)), 1))
 
 
 def _signs(least: Array, most: Array) -> Signs:
@@ -358,5 +377,5 @@ def _sum(*parts: Any) -> float:
     """The sum of a few numbers, from above."""
     total = 0.0
     for part in parts:
-        total = float(added(total, part, 1))
+        total = float(add_rounded(total, part, 1))
     return total

@@ -25,7 +25,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.formulations.reduced_graph import reduced_preferences
-from equimargin.formulations.refusal import Refusal, too_large
+from equimargin.formulations.refusal import Refusal, refuse_size
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.source import Source
@@ -103,7 +103,7 @@ def _no_differences(d: Symbols) -> Refusal | str | None:
     if d.p == 0:
         return "there is no pair, and no matrix of differences"
     if d.p > DIFFERENCE_LIMIT:
-        return too_large(f"{d.p:,} pairs, the limit of a p x p matrix is {DIFFERENCE_LIMIT:,}")
+        return refuse_size(f"{d.p:,} pairs, the limit of a p x p matrix is {DIFFERENCE_LIMIT:,}")
     return None
 
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from equimargin.formulations.checks import needing
 from equimargin.formulations.drawing import Data
 from equimargin.formulations.family import Family
-from equimargin.formulations.numeric.arguments import reals
+from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import cp
@@ -58,7 +58,7 @@ def of_every_two(r: ArrayLike) -> Array:
     ------
     ValueError : another shape, a number outside [0, 1], r_ij + r_ji other than 1.
     """
-    R = reals(r, "r").copy()
+    R = check_reals(r, "r").copy()
     if R.ndim < 2 or R.shape[-1] != R.shape[-2] or R.shape[-1] < 2:
         raise ValueError(f"r must be square matrices of two classes or more, not of shape {R.shape}")
     other = ~np.eye(R.shape[-1], dtype=bool)

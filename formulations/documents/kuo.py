@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.declaration import Printed
+from equimargin.formulations.declaration import FormulaValue
 from equimargin.formulations.documents.point_maps import COEFFICIENTS, MULTIPLIERS, WITH_SLACKS
 from equimargin.formulations.documents.yu_kim import rank_l1
 from equimargin.formulations.family import Family
@@ -202,11 +202,11 @@ def nobias_l2_dual(d: Symbols) -> cp.Problem:
 # Section 2.2, the 1-slack form
 
 
-def _printed_oneslack(v: Mapping[str, Any], d: Symbols) -> Printed:
+def _printed_oneslack(v: Mapping[str, Any], d: Symbols) -> FormulaValue:
     """Evaluate all 2^p constraints: the most violated one has c_ij = 1 where a pair falls short."""
     weight = d.problem.unit_weights
     short = np.maximum(weight - weight * (d.A @ (d.X @ v["w"])), 0.0).sum()
-    return Printed(v["w"] @ v["w"] / 2 + v.get("C", d.C) * v["xi"], {"subset": short - v["xi"]})
+    return FormulaValue(v["w"] @ v["w"] / 2 + v.get("C", d.C) * v["xi"], {"subset": short - v["xi"]})
 
 
 def _of_subsets(v: DeclarationValues, d: Symbols) -> Point:
@@ -336,10 +336,10 @@ def l1_betahat(d: Symbols) -> cp.Problem:
 # Appendix B, the value of (3.13)
 
 
-def _value_as_printed(v: Mapping[str, Any], d: Symbols) -> Printed:
+def _value_as_printed(v: Mapping[str, Any], d: Symbols) -> FormulaValue:
     g = d.problem.gram.dense @ v["beta"]
     margins = (d.A @ g)[d.A @ g < 1]
-    return Printed(v["beta"] @ g / 2 + v["C"] * margins @ (margins - 2) + len(margins))
+    return FormulaValue(v["beta"] @ g / 2 + v["C"] * margins @ (margins - 2) + len(margins))
 
 
 @rank_l2.formulation(

@@ -25,7 +25,7 @@ from equimargin.formulations.checks import Optional, matrix, needing, positive, 
 from equimargin.formulations.documents.chu_shashua import CHU
 from equimargin.formulations.drawing import Data, points
 from equimargin.formulations.family import Family
-from equimargin.formulations.numeric.arguments import factors
+from equimargin.formulations.numeric.arguments import check_weights
 from equimargin.formulations.source import Source
 from equimargin.formulations.symbols import cp, maximize, minimize
 
@@ -55,7 +55,7 @@ def _levels(value: Any, name: str, data: Data) -> None:
 
 def _weights_of_points(value: Any, name: str, data: Data) -> None:
     """Refuse what is no finite weight for every row of X, or 0 for all."""
-    weights = factors(targets(value, name, data), len(data["X"]), name)
+    weights = check_weights(targets(value, name, data), len(data["X"]), name)
     if not weights.any():
         raise ValueError(f"{name} must not all be 0")
 
@@ -66,7 +66,7 @@ explicit = Family("ord.explicit", Source("Chu 2005", "section 2", CHU), data=par
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
 
 
-class Rows(NamedTuple):
+class ThresholdRows(NamedTuple):
     """The rows (i, k) of data, p of them: A (p, m), S (p, L - 1) and c (p,), and the differences of neighbouring thresholds, D b."""
 
     A: Any
@@ -80,7 +80,7 @@ def weights_of(d: Data) -> NDArray[np.float64]:
     return np.asarray(d.get("weights", np.ones(len(d["y"]))), dtype=np.float64)
 
 
-def rows_of(d: Data) -> Rows:
+def rows_of(d: Data) -> ThresholdRows:
     """Return the rows of the thresholds y_i - 1 and y_i of the points with a weight."""
     from scipy import sparse
 
@@ -91,7 +91,7 @@ def rows_of(d: Data) -> Rows:
     i, k = i[inside := (k >= 0) & (k < T)], k[inside]
     s, r = np.where(y[i] > k, 1.0, -1.0), np.arange(len(i))
     A, S = (sparse.csr_array((s, (r, columns)), shape=(len(i), width)) for columns, width in ((i, len(y)), (k, T)))
-    return Rows(A, S, d["C"] * weights[i], np.diff(np.eye(T), axis=0))
+    return ThresholdRows(A, S, d["C"] * weights[i], np.diff(np.eye(T), axis=0))
 
 
 def _more_levels(d: Data) -> str | None:

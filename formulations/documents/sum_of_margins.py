@@ -34,7 +34,7 @@ sum_of_margins = Family("ord.sum", SHASHUA, data=partial(drawn, C=[1.0, 2.0, 0.5
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
 
 
-class Rows(NamedTuple):
+class MarginRows(NamedTuple):
     """The rows of data, p of them: of every point below the top level one for a_k, of every point above the lowest one for b_k.
 
     X (p, d) the features of their points; s (p,) -1 for a_k and 1 for b_k; A and B (p, L - 1) a 1 at the threshold of a row for a_k, and
@@ -48,7 +48,7 @@ class Rows(NamedTuple):
     c: NDArray[np.float64]
 
 
-def _rows(d: Data) -> Rows:
+def _rows(d: Data) -> MarginRows:
     """Return the rows of the points with a weight."""
     from scipy import sparse
 
@@ -58,7 +58,7 @@ def _rows(d: Data) -> Rows:
     i, p = np.concatenate([low, high]), len(low) + len(high)
     A = sparse.csr_array((np.ones(len(low)), (np.arange(len(low)), y[low])), shape=(p, T))
     B = sparse.csr_array((np.ones(len(high)), (np.arange(len(low), p), y[high] - 1)), shape=(p, T))
-    return Rows(d["X"][i], np.repeat([-1.0, 1.0], [len(low), len(high)]), A, B, d["C"] * weights[i])
+    return MarginRows(d["X"][i], np.repeat([-1.0, 1.0], [len(low), len(high)]), A, B, d["C"] * weights[i])
 
 
 def unbounded(d: Data) -> str | None:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from equimargin.formulations.checks import matrix, needing, share
-from equimargin.formulations.declaration import Printed
+from equimargin.formulations.declaration import FormulaValue
 from equimargin.formulations.drawing import Data, points
 from equimargin.formulations.family import Family
 from equimargin.formulations.source import Source
@@ -24,10 +24,10 @@ one_class = Family(
 """X (m, d) and nu in (0, 1]."""
 
 
-def _printed(v: Mapping[str, Any], d: Data) -> Printed:
+def _printed(v: Mapping[str, Any], d: Data) -> FormulaValue:
     X, m = d["X"], len(d["X"])
     missing = v["rho"] - v["xi"] - X @ v["w"]
-    return Printed(v["w"] @ v["w"] / 2 + v["xi"].sum() / (d["nu"] * m) - v["rho"], {"margins": missing, "slacks": -v["xi"]})
+    return FormulaValue(v["w"] @ v["w"] / 2 + v["xi"].sum() / (d["nu"] * m) - v["rho"], {"margins": missing, "slacks": -v["xi"]})
 
 
 @one_class.formulation(

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear
-from equimargin.formulations.numeric.arguments import reals
+from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, is_sparse
 from equimargin.formulations.numeric.jit import brief, fast, in_numpy, jit
-from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, rounded, summed, unit_of
+from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, multiply_with_depth, round_toward, unit_of
 
 Index = NDArray[np.int64]
 
@@ -112,15 +112,15 @@ class Explicit:
 
     def values(self, w: Array) -> tuple[Array, Array]:
         """Z w and a bound on its error, (m,) each, for w (q,), in whose precision they are computed."""
-        gamma, size = gamma_n(self.q + 2), rounded(np.abs(w).astype(np.float64), 1)
+        gamma, size = gamma_n(self.q + 2), round_toward(np.abs(w).astype(np.float64), 1)
         return self @ w, _sum_error(gamma_n(self.q + 2, unit_of(w)), (1 + gamma) * self.absolute_dot(size), w)
 
     def combination(self, beta: Array) -> tuple[Array, Array]:
         """Z' beta and a bound on its error, (q,) each, for beta (m,), in whose precision they are computed; its entries are float64."""
         w, size = np.empty(self.q, beta.dtype), self.absolute_rdot(np.abs(beta).astype(np.float64))
-        w[: self.d], depth = summed(self.X.T, beta)
+        w[: self.d], depth = multiply_with_depth(self.X.T, beta)
         if self.constant:
-            w[self.d :] = summed(np.ones((1, self.m)), beta)[0]
+            w[self.d :] = multiply_with_depth(np.ones((1, self.m)), beta)[0]
         return w, _sum_error(gamma_n(depth + 2, unit_of(w)), (1 + gamma_n(self.m + 2)) * size, beta)
 
     def kernel_product(self, v: Array) -> tuple[Array, Array]:
@@ -128,7 +128,7 @@ class Explicit:
         w, off = self.combination(v)
         f, error = self.values(w)
         reach = (1 + gamma_n(self.q + 2)) * self.absolute_dot(off) + 4 * np.count_nonzero(off) * SMALLEST
-        return f, rounded((error + reach) * (1 + gamma_n(4)), 1) if off.any() else error
+        return f, round_toward((error + reach) * (1 + gamma_n(4)), 1) if off.any() else error
 
     def rows(self, index: Index) -> Any:
         """Z[index], (k, q), dense or CSR as X is."""
@@ -265,10 +265,10 @@ def new_points(X: Any, training: Features, names: tuple[str, ...] | None) -> Fea
     """
     if is_sparse(X):
         X = X.tocsr()
-        reals(X.data, "X")
+        check_reals(X.data, "X")
         points = canonical(X.astype(np.float64, copy=False))
     else:
-        points = reals(X, "X")
+        points = check_reals(X, "X")
     if points.ndim != 2 or points.shape[1] != training.shape[1]:
         raise ValueError(f"the points must be of shape (n, {training.shape[1]}), as the training points are, not {points.shape}")
     check_columns(X, names)
@@ -292,7 +292,7 @@ def explicit(kernel: Kernel, X: Features) -> Explicit | None:
 def _sum_error(gamma: float, size: Array, v: Array) -> Array:
     """What |fl(A v) - A v| <= gamma |A||v| + n eta is at most, for size >= |A||v| - n eta and n products of two numbers that are not 0."""
     products = np.count_nonzero(v)
-    return np.asarray(rounded(gamma * (1 + gamma) * size + 4 * products * SMALLEST, 1)) if products else np.zeros_like(size)
+    return np.asarray(round_toward(gamma * (1 + gamma) * size + 4 * products * SMALLEST, 1)) if products else np.zeros_like(size)
 
 
 def _appended(X: Features, m: int) -> Features:

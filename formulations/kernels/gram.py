@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.kernel import Kernel, Linear
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
-from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, rounded, summed, unit_of
+from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, multiply_with_depth, round_toward, unit_of
 
 STORED_ROWS = 6000
 """Rows of the largest Gram matrix that is kept in memory, 288 MB. A larger one is recomputed tile by tile."""
@@ -53,7 +53,7 @@ class Gram:
     @cached_property
     def diagonal_bound(self) -> float:
         """An upper bound of |K_ii|."""
-        return float(rounded(self.kernel.diagonal_bound(self.X).max(initial=0.0) + self.shift, 1))
+        return float(round_toward(self.kernel.diagonal_bound(self.X).max(initial=0.0) + self.shift, 1))
 
     def part(self, points: NDArray[np.intp]) -> Gram:
         """K at some of the points."""
@@ -165,10 +165,10 @@ def product_at(kernel: Kernel, X: Features, Z: Features, v: Array) -> tuple[Arra
 def _product(kernel: Kernel, X: Features, Z: Features, K: Array, v: Array) -> tuple[Array, Array]:
     """K v and a bound on its error, both (n,), for the computed K = k(X, Z), (n, m)."""
     size = np.abs(v)
-    f, depth = summed(K, v)
+    f, depth = multiply_with_depth(K, v)
     error = kernel.rounding(X, Z, K, size) + gamma_n(depth + 1, unit_of(f)) * kernel.magnitude(X, Z, K, size)
     underflow = 4 * np.count_nonzero(v) * SMALLEST  # of K v, and of the products in its bound
-    return f, rounded(error * (1 + gamma_n(len(v) + X.shape[1] + 8)) + underflow, 1)
+    return f, round_toward(error * (1 + gamma_n(len(v) + X.shape[1] + 8)) + underflow, 1)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # of what overflows, nothing is proved

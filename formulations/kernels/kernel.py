@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, dense, is_sparse
-from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, rounded, unit_of
+from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, round_toward, unit_of
 
 LARGEST_EXPANDED_EXPONENT = 30.0
 """gamma (|x|^2 + |z|^2), a pure number, up to which |x - z|^2 is expanded. Beyond it the expansion loses digits of the exponent that the
@@ -75,7 +75,7 @@ class Linear(Kernel):
         return bound
 
     def diagonal_bound(self, X: Features) -> Array:
-        return np.asarray(rounded((1 + gamma_n(X.shape[1] + 2)) * squared_norms(X) + 2 * X.shape[1] * SMALLEST, 1))
+        return np.asarray(round_toward((1 + gamma_n(X.shape[1] + 2)) * squared_norms(X) + 2 * X.shape[1] * SMALLEST, 1))
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Polynomial(Kernel):
 
     def diagonal_bound(self, X: Features) -> Array:
         base = np.maximum((1 + gamma_n(X.shape[1] + 8)) * (self.gamma * squared_norms(X) + self.coef0), 2 * self._smallest_base(X))
-        return np.asarray(rounded((1 + gamma_n(16)) * base**self.degree, 1) + 16 * SMALLEST)
+        return np.asarray(round_toward((1 + gamma_n(16)) * base**self.degree, 1) + 16 * SMALLEST)
 
     def _base(self, X: Features, Z: Features) -> Array:
         """gamma x.z + coef0, (m, n)."""
@@ -257,7 +257,7 @@ class Intercept(Kernel):
         return bound
 
     def diagonal_bound(self, X: Features) -> Array:
-        return np.asarray(rounded(self.kernel.diagonal_bound(X) + 1.0, 1))
+        return np.asarray(round_toward(self.kernel.diagonal_bound(X) + 1.0, 1))
 
 
 @dataclass(frozen=True)
@@ -331,7 +331,7 @@ def set_number(kernel: Kernel, name: str, condition: str, is_met: Callable[[Any]
     ValueError
         If it is no number that meets the condition: a sentence.
     """
-    value = number(getattr(kernel, name), f"{kernel.name} kernel: {'the ' if kind is int else ''}{name}", condition, is_met)
+    value = check_number(getattr(kernel, name), f"{kernel.name} kernel: {'the ' if kind is int else ''}{name}", condition, is_met)
     object.__setattr__(kernel, name, kind(value))
 
 

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from equimargin.formulations.kernels.kernel import RBF, Intercept, Kernel, Linear, Polynomial, Precomputed, Sigmoid
-from equimargin.formulations.numeric.arguments import choice, shown
+from equimargin.formulations.numeric.arguments import check_choice, format_value
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 from equimargin.formulations.registry import Registry
 
@@ -51,7 +51,7 @@ def kernel(name: str) -> Callable[[K], K]:
         missing.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise ValueError(f"the name of a kernel is small letters, digits and underscores, not {shown(name)}")
+        raise ValueError(f"the name of a kernel is small letters, digits and underscores, not {format_value(name)}")
 
     def enter(made: K) -> K:
         if name in RESERVED or (name in KERNELS and KERNELS.module_of(name) != made.__module__):
@@ -85,7 +85,7 @@ def kernel_class(name: str) -> type[Kernel]:
     """
     if not isinstance(name, str) or called(name) not in KERNELS:
         names = ", ".join(map(repr, KERNELS))
-        raise ValueError(f"kernel must be {names} or a kernel of equimargin.formulations, not {shown(name)}")
+        raise ValueError(f"kernel must be {names} or a kernel of equimargin.formulations, not {format_value(name)}")
     return KERNELS[called(name)]
 
 
@@ -149,7 +149,7 @@ def named_kernel(kernel: str | Kernel, X: Features, weights: Array | None, given
 
 def _scaled(X: Features, weights: Array | None, gamma: str) -> float:
     """Return the number for which "scale" or "auto" stands."""
-    if choice(gamma, "gamma", ("scale", "auto")) == "auto":
+    if check_choice(gamma, "gamma", ("scale", "auto")) == "auto":
         return 1.0 / int(X.shape[1])
     mean = np.average(_row_sums(X), weights=weights) / X.shape[1]
     if is_sparse(X):

@@ -12,7 +12,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.numeric.arguments import said, shown
+from equimargin.formulations.numeric.arguments import format_error, format_value
 
 MOST_INFLATED = 1032
 """Bytes, at most, that one byte of a ZIP file becomes: deflate packs no tighter. An archive that claims more has parts that overlap."""
@@ -53,7 +53,7 @@ class Archive(Mapping[str, NDArray[Any]]):
     def __getitem__(self, name: str) -> NDArray[Any]:
         member = self._members[name]
         if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-            raise ValueError(f"{shown(name)} is compressed in another way than by numpy.savez")
+            raise ValueError(f"{format_value(name)} is compressed in another way than by numpy.savez")
         with _in_a_sentence():
             return self._array(name, member)
 
@@ -63,13 +63,14 @@ class Archive(Mapping[str, NDArray[Any]]):
         file = io.BytesIO(data)
         version = np.lib.format.read_magic(file)
         if version not in HEADERS:
-            raise ValueError(f"{shown(name)} is an array of an unknown version, {version[0]}.{version[1]}")
+            raise ValueError(f"{format_value(name)} is an array of an unknown version, {version[0]}.{version[1]}")
         shape, by_columns, dtype = HEADERS[version](file)
         if dtype.hasobject:
-            raise ValueError(f"{shown(name)} is pickled, and a pickle could run code when read")
+            raise ValueError(f"{format_value(name)} is pickled, and a pickle could run code when read")
         held = len(data) - file.tell()
         if dtype.itemsize == 0 or math.prod(shape) * dtype.itemsize != held:
-            raise ValueError(f"{shown(name)} claims to be of shape {shown(shape)} and type {shown(str(dtype))}, and has {held:,} bytes")
+            shown = f"shape {format_value(shape)} and type {format_value(str(dtype))}"
+            raise ValueError(f"{format_value(name)} claims to be of {shown}, and has {held:,} bytes")
         entries = np.frombuffer(data, dtype, math.prod(shape), file.tell())
         return entries.reshape(shape, order="F" if by_columns else "C").copy(order="K")
 
@@ -78,7 +79,7 @@ def _opened(content: bytes) -> ZipFile:
     try:
         return ZipFile(io.BytesIO(content))
     except BadZipFile as damage:
-        raise ValueError(f"it is no NPZ archive, or only a part of one: {said(damage)}") from None
+        raise ValueError(f"it is no NPZ archive, or only a part of one: {format_error(damage)}") from None
 
 
 @contextmanager
@@ -87,4 +88,4 @@ def _in_a_sentence() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise ValueError(said(error)) from None
+        raise ValueError(format_error(error)) from None

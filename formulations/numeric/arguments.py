@@ -29,7 +29,7 @@ SUGGESTIONS = 3
 """Names that a message suggests at most."""
 
 
-def number(value: object, name: str, wanted: str, accepted: Callable[[float], bool]) -> float:
+def check_number(value: object, name: str, wanted: str, accepted: Callable[[float], bool]) -> float:
     """One number as a float.
 
     Parameters
@@ -44,30 +44,30 @@ def number(value: object, name: str, wanted: str, accepted: Callable[[float], bo
     with suppress(OverflowError):  # whole numbers beyond float64
         if is_number(one) and not isinstance(one, bool | np.bool_) and accepted(float(one)):  # type: ignore[arg-type]
             return float(one)  # type: ignore[arg-type]
-    raise ValueError(f"{name} must be {wanted}, not {shown(value)}")
+    raise ValueError(f"{name} must be {wanted}, not {format_value(value)}")
 
 
 def cost(C: object) -> float:
     """C of a margin problem."""
-    return number(C, "C", "a positive number or inf", lambda c: c > 0)
+    return check_number(C, "C", "a positive number or inf", lambda c: c > 0)
 
 
 def finite_cost(C: object) -> float:
     """C of a one-norm problem."""
-    return number(C, "C", "a positive finite number for a one-norm problem", lambda c: 0 < c < np.inf)
+    return check_number(C, "C", "a positive finite number for a one-norm problem", lambda c: 0 < c < np.inf)
 
 
 def positive(value: object, name: str) -> float:
     """A tolerance, or a limit of time."""
-    return number(value, name, "a positive number", lambda v: v > 0)
+    return check_number(value, name, "a positive number", lambda v: v > 0)
 
 
-def count(value: object, name: str) -> int:
+def check_count(value: object, name: str) -> int:
     """A limit of steps, or a number of threads."""
-    return int(number(value, name, "at least 1 and whole", lambda v: v >= 1 and v.is_integer()))
+    return int(check_number(value, name, "at least 1 and whole", lambda v: v >= 1 and v.is_integer()))
 
 
-def choice(value: object, name: str, options: Sequence[Choice]) -> Choice:
+def check_choice(value: object, name: str, options: Sequence[Choice]) -> Choice:
     """One of some words.
 
     Raises
@@ -77,10 +77,10 @@ def choice(value: object, name: str, options: Sequence[Choice]) -> Choice:
     for option in options:
         if isinstance(value, str) and value == option:
             return option
-    raise ValueError(f"{name} must be {' or '.join(map(repr, options))}, not {shown(value)}")
+    raise ValueError(f"{name} must be {' or '.join(map(repr, options))}, not {format_value(value)}")
 
 
-def reals(values: object, name: str) -> Array:
+def check_reals(values: object, name: str) -> Array:
     """Numbers of any real type, truth values among them, as an array of float64 of the same shape.
 
     Raises
@@ -92,7 +92,7 @@ def reals(values: object, name: str) -> Array:
     if given.dtype.kind not in "biuf":
         for place, entry in np.ndenumerate(given):
             if given.dtype.kind != "O" or not is_number(entry):
-                raise ValueError(f"{name} must hold numbers, not {shown(entry)}{_at(place)}")
+                raise ValueError(f"{name} must hold numbers, not {format_value(entry)}{_at(place)}")
     try:
         with np.errstate(over="ignore"):  # longer floats beyond float64 become inf
             return np.asarray(given, dtype=np.float64)
@@ -100,14 +100,14 @@ def reals(values: object, name: str) -> Array:
         raise ValueError(f"{name} holds a number beyond float64") from None
 
 
-def factors(values: object, m: int, name: str) -> Array:
+def check_weights(values: object, m: int, name: str) -> Array:
     """Factors of C, (m,), in an array of its own.
 
     Raises
     ------
     ValueError : another shape, negative, NaN.
     """
-    w = reals(values, name)
+    w = check_reals(values, name)
     if w.shape != (m,) or np.isnan(w).any() or (w < 0).any():
         raise ValueError(f"{name} must be {m} numbers in [0, inf]")
     return w.copy()
@@ -137,14 +137,14 @@ def is_number(value: object) -> bool:
     return isinstance(value, Real | np.bool_) and not isinstance(value, np.timedelta64)
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """A value in a sentence: on one line, not too long."""
     plain = value.item() if isinstance(value, np.str_ | np.bytes_) else value
     text = " ".join((str(plain) if isinstance(plain, np.generic | Real) else repr(plain)).split())
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 4]}...{text[-1]}"
 
 
-def said(error: BaseException) -> str:
+def format_error(error: BaseException) -> str:
     """What an error says, on one line and not too long; its kind where it says nothing."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= SAID_CHARACTERS else f"{text[: SAID_CHARACTERS - 3]}..."

@@ -11,7 +11,7 @@ from equimargin.formulations.numeric.jit import brief
 from equimargin.formulations.numeric.rounding import SMALLEST
 
 
-def on_grid(alpha: Array, box: Array, s: Array) -> Array:
+def round_to_dyadic_grid(alpha: Array, box: Array, s: Array) -> Array:
     """Multipliers with 0 <= alpha <= box and s'alpha = 0 exactly, on a dyadic grid so coarse that any sum of them is exact in float64.
 
     Parameters
@@ -26,7 +26,7 @@ def on_grid(alpha: Array, box: Array, s: Array) -> Array:
 
 
 def on_grid_by_threshold(alpha: Array, box: Array, s: Array, k: Index, T: int) -> Array:
-    """Return multipliers as `on_grid` makes them, for which s'alpha = 0 holds over the rows of each threshold.
+    """Return multipliers as `round_to_dyadic_grid` makes them, for which s'alpha = 0 holds over the rows of each threshold.
 
     Multipliers of a threshold that cannot be balanced are 0.
 

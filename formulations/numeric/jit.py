@@ -229,7 +229,7 @@ def _entries(argument: Any) -> int:
 
 
 @contextmanager
-def compiled_at_once() -> Iterator[None]:
+def compile_eagerly() -> Iterator[None]:
     """Compile brief kernels at their first call, too, while entered.
 
     It is for measurements, and for what compiles in advance.
@@ -388,7 +388,7 @@ def _clock() -> _Clock:
         return clock
 
 
-def seconds_of_compiling() -> float:
+def measure_compile_seconds() -> float:
     """Return the wall seconds spent so far compiling kernels, or loading their kept code.
 
     They are those of the calling thread and of threads that work for it.
@@ -397,12 +397,12 @@ def seconds_of_compiling() -> float:
     return clock.seconds + (time.perf_counter() - clock.since if clock.depth else 0.0)
 
 
-def seconds_at_work() -> float:
+def run_seconds() -> float:
     """Return the seconds of a clock that stops while the calling thread waits for kernels.
 
     Only their differences mean anything.
     """
-    return time.perf_counter() - seconds_of_compiling()
+    return time.perf_counter() - measure_compile_seconds()
 
 
 def is_compiled(kernel: Callable[..., Any]) -> bool:

@@ -28,7 +28,7 @@ HALVING = 2.0**30
 """Where an integer below 2^53 is cut in two, so that the halves of millions of integers add exactly."""
 
 
-class Grid(NamedTuple):
+class SummationGrid(NamedTuple):
     """How the terms of a sum are cut, (k,) each for k sums.
 
     coarse, fine : (x + coarse) - coarse is x rounded to a multiple of 2^e1, and fine does so for 2^e2.  lost : what a sum loses at most.
@@ -39,7 +39,7 @@ class Grid(NamedTuple):
     lost: Array
 
 
-def grid(bound: Any, terms: int) -> Grid:
+def grid(bound: Any, terms: int) -> SummationGrid:
     """The grid on which sums of at most `terms` terms are exact.
 
     Parameters
@@ -51,7 +51,7 @@ def grid(bound: Any, terms: int) -> Grid:
     e1 = np.ceil(np.log2(size)) + 1 + bits - DIGITS
     e2 = e1 - 1 + bits - DIGITS
     push = DIGITS - 1
-    return Grid(1.5 * 2.0 ** (e1 + push), 1.5 * 2.0 ** (e2 + push), terms * 2.0**e2)  # twice the rest: products may underflow, too
+    return SummationGrid(1.5 * 2.0 ** (e1 + push), 1.5 * 2.0 ** (e2 + push), terms * 2.0**e2)  # twice the rest: products may underflow, too
 
 
 @jit
@@ -62,7 +62,7 @@ def cut_in_two(x: Any, coarse: Any, fine: Any) -> tuple[Any, Any]:
 
 
 @jit
-def folded_rows(X: Array, beta: Array, cut: Grid) -> Array:
+def folded_rows(X: Array, beta: Array, cut: SummationGrid) -> Array:
     """The two sums of beta_i x_i, (2, q), each product rounded once; with a constant of 1 if q is one more than the columns.
 
     Parameters
@@ -115,7 +115,7 @@ def products_by_row(X: Array, v: Array, out: Array) -> Array:
     return out
 
 
-def halves(integers: Array) -> tuple[Array, Array]:
+def split_integers(integers: Array) -> tuple[Array, Array]:
     """Integers below 2^53 as multiples of 2^30 and the rest: of each, float64 adds eight million exactly."""
     push = 1.5 * 2.0 ** (DIGITS - 1) * HALVING
     high = (integers + push) - push

@@ -39,55 +39,55 @@ def unit_of(v: Array) -> float:
     return float(np.finfo(v.dtype).eps) / 2
 
 
-def rounded(x: Any, way: float) -> Any:
+def round_toward(x: Any, way: float) -> Any:
     """The next floats towards way x inf, for results x of one operation each; way is 1 or -1, and a NaN becomes way x inf."""
     return np.nextafter(np.where(np.isnan(x), way * np.inf, x), way * np.inf)
 
 
-def product(x: Any, y: Any, way: float) -> Any:
+def multiply_rounded(x: Any, y: Any, way: float) -> Any:
     """x y, from above for way = 1, from below for way = -1; 0 where a factor is 0, even if the other is infinite.
 
     A product with an infinite factor is infinite and not rounded: that of a product which overflows has two finite factors.
     """
     found = x * y
     infinite = np.isinf(found) & (np.isinf(x) | np.isinf(y))
-    return np.where((x == 0) | (y == 0), 0.0, np.where(infinite, found, rounded(found, way)))
+    return np.where((x == 0) | (y == 0), 0.0, np.where(infinite, found, round_toward(found, way)))
 
 
-def quotient(x: Any, y: Any, way: float) -> Any:
+def divide_rounded(x: Any, y: Any, way: float) -> Any:
     """x / y, from above for way = 1, from below for way = -1; 0 where x is 0."""
-    return np.where(x == 0, 0.0, rounded(np.divide(x, y), way))
+    return np.where(x == 0, 0.0, round_toward(np.divide(x, y), way))
 
 
-def added(x: Any, y: Any, way: float) -> Any:
+def add_rounded(x: Any, y: Any, way: float) -> Any:
     """x + y, from above for way = 1, from below for way = -1; exact where x or y is 0, or one of them infinite."""
     found = x + y
     infinite = np.isinf(found) & (np.isinf(x) | np.isinf(y))
-    return np.where((x == 0) | (y == 0) | infinite, found, rounded(found, way))
+    return np.where((x == 0) | (y == 0) | infinite, found, round_toward(found, way))
 
 
-def total(values: Array, way: float) -> float:
+def sum_rounded(values: Array, way: float) -> float:
     """The sum of the values, from above for way = 1, from below for way = -1; infinite where a value is."""
     try:
         found = math.fsum(values.tolist())  # rounded once, and infinite only if a value is
     except (OverflowError, ValueError):
         found = math.nan
-    return found if found == 0 or math.isinf(found) else float(rounded(found, way))
+    return found if found == 0 or math.isinf(found) else float(round_toward(found, way))
 
 
-def root(x: float, way: float) -> float:
+def sqrt_rounded(x: float, way: float) -> float:
     """The square root of x >= 0, from above for way = 1, from below for way = -1."""
-    return 0.0 if x == 0 else float(rounded(np.sqrt(x), way))
+    return 0.0 if x == 0 else float(round_toward(np.sqrt(x), way))
 
 
-def largest(values: Array, least: float = 0.0) -> float:
+def max_or_inf(values: Array, least: float = 0.0) -> float:
     """The largest of the values and `least`; inf where a value is a NaN."""
     found = float(np.max(values, initial=least))
     return math.inf if math.isnan(found) else found
 
 
 @np.errstate(all="ignore")
-def products_within(x: Array, y: Array) -> tuple[Array, Array]:
+def bound_products(x: Array, y: Array) -> tuple[Array, Array]:
     """Floats below and above the exact products of nonnegative floats; both are the product itself where it is certainly a float.
 
     Parameters
@@ -101,7 +101,7 @@ def products_within(x: Array, y: Array) -> tuple[Array, Array]:
     return np.where(exact, found, np.nextafter(found, 0.0)), np.where(exact, found, np.nextafter(found, np.inf))
 
 
-def summed(A: Any, v: Array) -> tuple[Array, int]:
+def multiply_with_depth(A: Any, v: Array) -> tuple[Array, int]:
     """A v, (k,), and the number of roundings that a product meets on its way into its sum.
 
     A sum of n products is taken in about sqrt(n) blocks, so that a product meets about 2 sqrt(n) roundings and not n.

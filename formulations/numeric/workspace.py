@@ -41,7 +41,7 @@ _kept = _Kept()
 
 
 @contextmanager
-def lent() -> Iterator[Workspace]:
+def borrow_workspace() -> Iterator[Workspace]:
     """The workspace that the last run in this thread left behind, for one run.
 
     It is nobody else's meanwhile: a run that is started within this one, by a callback, gets one of its own.

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import jit
-from equimargin.formulations.numeric.order_free import Grid, cut_in_two, folded_rows, halves, products_by_row
+from equimargin.formulations.numeric.order_free import SummationGrid, cut_in_two, folded_rows, products_by_row, split_integers
 from equimargin.formulations.partitions.partition import Partition
 from equimargin.formulations.partitions.smooth_loss import SmoothLoss
-from equimargin.formulations.partitions.whole import BLOCK_ROWS, Facts, Whole
+from equimargin.formulations.partitions.whole import BLOCK_ROWS, GlobalStats, PartitionStats
 
 
 class LabelledPartition(Partition):
@@ -26,17 +26,17 @@ class LabelledPartition(Partition):
         if len(wrong):
             raise ValueError(f"y must hold -1 and 1, and holds {self.y[wrong[0]]:g} at row {wrong[0]}")
 
-    def facts(self) -> Facts:
-        return Facts(len(self.y), len(self.y), 1, self.top, np.empty(0))
+    def facts(self) -> PartitionStats:
+        return PartitionStats(len(self.y), len(self.y), 1, self.top, np.empty(0))
 
-    def look(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
+    def look(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
         numbers, columns = whole.grids(v, loss)
         beta, sums = self.memory.array("beta", self.y.shape), np.empty((2, 2))
         squared = whole.loss == "squared_hinge"
         _fold(self.values(v), self.y, self._before(loss), loss.slope, loss.top, squared, numbers, beta, sums)
         return [sums, folded_rows(self.X, beta, columns)]
 
-    def hessian(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
+    def hessian(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
         rows = self.memory.array("rows", self.y.shape, np.int32)
         k = _curved(self.values(v), self.y, self._before(loss), loss.slope, loss.top, rows)
         return [_integer_gram(self.X, rows[:k], whole.integer_scale())]
@@ -61,7 +61,7 @@ class LabelledPartition(Partition):
 
 
 @jit
-def _fold(f: Array, y: Array, before: Array, slope: float, top: float, squared: bool, cut: Grid, beta: Array, sums: Array) -> None:
+def _fold(f: Array, y: Array, before: Array, slope: float, top: float, squared: bool, cut: SummationGrid, beta: Array, sums: Array) -> None:
     """Put y_i a_i into beta, and the two sums of a_i and of the loss into `sums`."""
     sums[:] = 0.0
     for i in range(f.size):
@@ -94,7 +94,7 @@ def _integer_gram(X: Array, rows: NDArray[np.int32], scale: Array) -> Array:
     for start in range(0, len(rows), BLOCK_ROWS):
         block = B[: len(rows) - start]
         _gather(X, rows[start : start + BLOCK_ROWS], scale, block)
-        high, low = halves(block.T @ block)
+        high, low = split_integers(block.T @ block)
         H[0] += high
         H[1] += low
     return H

@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from equimargin.formulations.numeric.arguments import reals
+from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.order_free import products_by_row
 from equimargin.formulations.numeric.workspace import Workspace
 from equimargin.formulations.partitions.smooth_loss import SmoothLoss
-from equimargin.formulations.partitions.whole import Facts, Whole
+from equimargin.formulations.partitions.whole import GlobalStats, PartitionStats
 
 Kept = TypeVar("Kept")
 
@@ -44,7 +44,7 @@ class Partition(ABC):
     def __init__(self, number: int, X: Any, y: Any, bias: bool) -> None:
         self.number, self.bias = number, bias
         try:
-            features, labels = reals(X, "X"), reals(y, "y")
+            features, labels = check_reals(X, "X"), check_reals(y, "y")
             _check(features, labels)
             self.X, self.y = np.require(features, requirements=("C", "W")), labels
             self.top = np.append(_largest(self.X), np.ones(int(bias)))
@@ -58,15 +58,15 @@ class Partition(ABC):
         """Check and prepare what is particular to the kind of rows."""
 
     @abstractmethod
-    def facts(self) -> Facts:
+    def facts(self) -> PartitionStats:
         """What the partition says of itself."""
 
     @abstractmethod
-    def look(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
+    def look(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
         """sum a_r and sum loss(u_r), (2, 2), and sum a_r z_r, (2, q), at v (q,) with a_r = phi'(u_r): the two sums of each."""
 
     @abstractmethod
-    def hessian(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
+    def hessian(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
         """sum z_r z_r' over the rows on the curved piece of phi, (2, q, q), z in integers: the two sums of each entry."""
 
     def answer(self, question: str, *arguments: Any) -> Any:

@@ -16,14 +16,24 @@ import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import jit
-from equimargin.formulations.numeric.order_free import Grid, cut_in_two, folded_rows
+from equimargin.formulations.numeric.order_free import SummationGrid, cut_in_two, folded_rows
 from equimargin.formulations.numeric.workspace import Workspace
 from equimargin.formulations.partitions.partition import Partition
 from equimargin.formulations.partitions.smooth_loss import SmoothLoss
-from equimargin.formulations.partitions.whole import BLOCK_PAIR_ROWS, Facts, Whole
+from equimargin.formulations.partitions.whole import BLOCK_PAIR_ROWS, GlobalStats, PartitionStats
 from equimargin.formulations.problem.labels import queries
 from equimargin.formulations.rows.counted import BELOW_ALL_PAIRS, CountedPairs
-from equimargin.formulations.rows.pair_sweeps import Graph, SortedPoints, Within, _add_row, _take_row, by_query, gathered, middles, within
+from equimargin.formulations.rows.pair_sweeps import (
+    PairGraph,
+    SortedPoints,
+    Within,
+    _add_row,
+    _take_row,
+    by_query,
+    gathered,
+    middles,
+    within,
+)
 
 BELOW_ONE = 1 - 2.0**-50
 """Factor that keeps a rounded number of units below what it stands for."""
@@ -46,11 +56,11 @@ class RankedPartition(Partition):
         del self._qid
         self.pairs = CountedPairs(self.y, query)
 
-    def facts(self) -> Facts:
+    def facts(self) -> PartitionStats:
         sizes = np.diff(self.pairs.starts)
-        return Facts(len(self.y), self.pairs.p, int(sizes.max(initial=1)), self.top, self.queries)
+        return PartitionStats(len(self.y), self.pairs.p, int(sizes.max(initial=1)), self.top, self.queries)
 
-    def look(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
+    def look(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
         at = self._sorted(whole, v)
         numbers, columns = whole.grids(v, loss)
         thresholds = *at.thresholds(loss), at.one
@@ -61,18 +71,18 @@ class RankedPartition(Partition):
         _fold(at.order, at.points.z, within, np.array(thresholds), scale, whole.loss == "squared_hinge", numbers, beta, sums)
         return [sums, folded_rows(self.X, beta, columns)]
 
-    def hessian(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
+    def hessian(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
         at, q = self._sorted(whole, v), len(v)
         high, low = at.thresholds(loss)
         H = np.zeros((2, q, q))
         if len(at.order):
             degree = self.memory.array("degree", at.order.shape, np.int64)
             np.subtract(at.within(high).degree, at.within(low).degree, out=degree)
-            graph = Graph(at.points, high, low, degree)
+            graph = PairGraph(at.points, high, low, degree)
             _integer_laplacian(self.X, at.order, whole.integer_scale(), graph, H)
         return [H]
 
-    def _sorted(self, whole: Whole, v: Array) -> SortedQueries:
+    def _sorted(self, whole: GlobalStats, v: Array) -> SortedQueries:
         return self.kept("sorted", v.tobytes(), lambda: SortedQueries.of(self.pairs, self.values(v), whole.unit(v), self.memory))
 
 
@@ -134,7 +144,7 @@ def _fold(
     thresholds: Index,
     scale: Array,
     squared: bool,
-    cut: Grid,
+    cut: SummationGrid,
     beta: Array,
     sums: Array,
 ) -> None:
@@ -159,7 +169,7 @@ def _fold(
 
 
 @jit
-def _integer_laplacian(X: Array, order: Index, scale: Array, graph: Graph, H: Array) -> None:
+def _integer_laplacian(X: Array, order: Index, scale: Array, graph: PairGraph, H: Array) -> None:
     """Add the two sums of A'S + S'A = 2 Z' L Z to H (2, d, d), Z being X times the scale, rounded, and L the graph's Laplacian.
 
     S_t = deg_t z_t - 2 sum of z_j over the pairs (t, j), as in `laplacian_gram`. All numbers are integers, and exact.

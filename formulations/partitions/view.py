@@ -23,14 +23,14 @@ from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.rounding import UNIT, gamma_n
 from equimargin.formulations.partitions.smooth_loss import SmoothLoss
-from equimargin.formulations.partitions.whole import Whole
+from equimargin.formulations.partitions.whole import GlobalStats
 
 ROUNDINGS_OF_A_TERM = 64
 """Roundings that a row's share of a sum meets before it is on the grid, in units of its largest size: fewer than 30 can be counted."""
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class PointBounds:
     """A point as all partitions see it.
 
     v : (q,) weights, and the bias if there is one.  loss : a smooth one.  gain : C sum a_r.  total : C sum of the problem's own loss.
@@ -52,7 +52,7 @@ class View:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is a bound that says nothing
-def view(whole: Whole, v: Array, loss: SmoothLoss, sums: Sequence[Array]) -> View:
+def bound_at_point(whole: GlobalStats, v: Array, loss: SmoothLoss, sums: Sequence[Array]) -> PointBounds:
     """What sums of `Partition.look` say together.
 
     Parameters
@@ -63,10 +63,10 @@ def view(whole: Whole, v: Array, loss: SmoothLoss, sums: Sequence[Array]) -> Vie
     gain, total, pull = whole.C * float(numbers[0]), whole.C * float(numbers[1]), whole.C * columns
     gradient = -pull
     gradient[: whole.columns] += v[: whole.columns]
-    return View(v, loss, gain, total, pull, gradient, _interval(whole, v, loss, gain, total, pull))
+    return PointBounds(v, loss, gain, total, pull, gradient, _interval(whole, v, loss, gain, total, pull))
 
 
-def _interval(whole: Whole, v: Array, loss: SmoothLoss, gain: float, total: float, pull: Array) -> Interval:
+def _interval(whole: GlobalStats, v: Array, loss: SmoothLoss, gain: float, total: float, pull: Array) -> Interval:
     numbers, columns = whole.grids(v, loss)
     widest, d = whole.widest(v, loss), whole.columns
     error = ROUNDINGS_OF_A_TERM * UNIT * whole.rows
@@ -86,7 +86,7 @@ def _interval(whole: Whole, v: Array, loss: SmoothLoss, gain: float, total: floa
     return Interval(lower if math.isfinite(lower) else -math.inf, upper if math.isfinite(upper) else math.inf, whole.at_0)
 
 
-def _largest_bias(whole: Whole, upper: float) -> float:
+def _largest_bias(whole: GlobalStats, upper: float) -> float:
     """B, where an upper bound of the optimum is known."""
     top = whole.top[: whole.columns]
     return (1.0 + math.sqrt(2 * max(upper, 0.0)) * float(np.linalg.norm(top))) * (1 + 1e-10)

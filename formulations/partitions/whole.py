@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.order_free import Grid, grid
+from equimargin.formulations.numeric.order_free import SummationGrid, grid
 from equimargin.formulations.numeric.rounding import UNIT, gamma_n
 from equimargin.formulations.partitions.smooth_loss import SmoothLoss
 
@@ -24,7 +24,7 @@ THRESHOLD_ROOM = 8.0
 """Largest threshold of the margin of a pair: the unit of decision values is chosen so that sums of integers up to it do not overflow."""
 
 
-class Facts(NamedTuple):
+class PartitionStats(NamedTuple):
     """What a partition says of itself.
 
     points, rows : how many.  largest : points of its largest query, 1 for a classification.  top : (q,) the largest |z_ij| of every column.
@@ -39,7 +39,7 @@ class Facts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
+class GlobalStats:
     """A problem but for its numbers, which are in the partitions.
 
     points, rows, largest, top : as in Facts, of all partitions.  C : the cost of a row.  loss : hinge or squared hinge.
@@ -86,7 +86,7 @@ class Whole:
         """A bound of |u_r|, with the loss's width."""
         return 1.0 + loss.width + 2 * (1 + self.ranks) * self.reach(v)
 
-    def grids(self, v: Array, loss: SmoothLoss) -> tuple[Grid, Grid]:
+    def grids(self, v: Array, loss: SmoothLoss) -> tuple[SummationGrid, SummationGrid]:
         """The grids of two numbers, sum a_r and sum loss(u_r) with the problem's own loss, and of the columns of sum a_r z_r."""
         widest = self.widest(v, loss)
         most = min(loss.slope * widest, loss.top)
@@ -114,7 +114,7 @@ DIGITS_OF_A_SUM = 52
 """Bits of the largest sum of integers in a block."""
 
 
-def whole_of(facts: Sequence[Facts], C: float, loss: Literal["hinge", "squared_hinge"], bias: bool, ranks: bool) -> Whole:
+def merge_stats(facts: Sequence[PartitionStats], C: float, loss: Literal["hinge", "squared_hinge"], bias: bool, ranks: bool) -> GlobalStats:
     """What all partitions agree on.
 
     Raises
@@ -128,7 +128,7 @@ def whole_of(facts: Sequence[Facts], C: float, loss: Literal["hinge", "squared_h
     _check_queries([each.queries for each in facts])
     top = np.max([each.top for each in facts], axis=0)
     points, rows = sum(each.points for each in facts), sum(each.rows for each in facts)
-    return Whole(points, rows, max(each.largest for each in facts), top, C, loss, bias, ranks)
+    return GlobalStats(points, rows, max(each.largest for each in facts), top, C, loss, bias, ranks)
 
 
 def _check_queries(queries: list[NDArray[Any]]) -> None:

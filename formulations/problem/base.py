@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from equimargin.formulations.kernels.features import Explicit, explicit
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import Kernel
-from equimargin.formulations.numeric.arguments import reals
+from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array, Features
-from equimargin.formulations.numeric.rounding import products_within
-from equimargin.formulations.problem.limits import too_large_to_declare
+from equimargin.formulations.numeric.rounding import bound_products
+from equimargin.formulations.problem.limits import refuse_declaration_size
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.base import Rows
@@ -200,7 +200,7 @@ class CanonicalProblem(AnyProblem):
         """Why the problem is not declared: no convexity, its size, or hard rows of weight 0; or None."""
         if not self.convex:
             return Refusal("the kernel matrix is not positive semidefinite: the problem is not convex, no optimum is claimed")
-        refusal = too_large_to_declare(self.p, self.m)
+        refusal = refuse_declaration_size(self.p, self.m)
         if refusal is None and np.isinf(self.C) and (self.unit_weights == 0).any():
             return Refusal("hard forms have no rows of weight 0: leave those rows out of the data")
         return refusal
@@ -247,7 +247,7 @@ class CanonicalProblem(AnyProblem):
         """The ends, (groups,) each, between which the exact products C x weight lie; infinite both only where a row is hard."""
         if self.weights is None:  # C x 1 is no rounding
             return self.group_costs, self.group_costs
-        return products_within(np.asarray(self.C), self._used_weights)
+        return bound_products(np.asarray(self.C), self._used_weights)
 
     @cached_property
     def free(self) -> NDArray[np.bool_]:
@@ -265,7 +265,7 @@ class CanonicalProblem(AnyProblem):
         return self.rows.spread(self.group_costs)
 
 
-def fitting(point: P, problem: CanonicalProblem) -> P:
+def check_point_parts(point: P, problem: CanonicalProblem) -> P:
     """The point of a problem's kind, its parts as float64 of the problem's shapes; multipliers that are not stored stay so.
 
     Raises
@@ -280,7 +280,7 @@ def fitting(point: P, problem: CanonicalProblem) -> P:
         if name not in parts:
             raise ValueError(f"a point of this {problem.family} problem has no {name}: its parts are {', '.join(parts)}")
         shape, meaning = parts[name]
-        part = value if isinstance(value, ImplicitMultipliers) else reals(value, f"the point's {name}")
+        part = value if isinstance(value, ImplicitMultipliers) else check_reals(value, f"the point's {name}")
         if part.shape != shape:
             raise ValueError(f"the point's {name} must be {meaning}, of shape {shape}, and is of shape {part.shape}")
         if part is not value:
@@ -288,6 +288,6 @@ def fitting(point: P, problem: CanonicalProblem) -> P:
     return replace(point, **changed) if changed else point
 
 
-def of_another_kind(point: CanonicalPoint, problem: CanonicalProblem, wanted: str) -> ValueError:
+def wrong_point_type_error(point: CanonicalPoint, problem: CanonicalProblem, wanted: str) -> ValueError:
     """The error that says which points a problem has."""
     return ValueError(f"a {type(point).__name__} is no point of a {problem.family} problem: its points are {wanted}")

@@ -18,11 +18,22 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.kernels.features import column_names
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed, linear
-from equimargin.formulations.numeric.arguments import array, choice, cost, count, did_you_mean, factors, finite_cost, number, reals, shown
+from equimargin.formulations.numeric.arguments import (
+    array,
+    check_choice,
+    check_count,
+    check_number,
+    check_reals,
+    check_weights,
+    cost,
+    did_you_mean,
+    finite_cost,
+    format_value,
+)
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, dense, is_sparse
 from equimargin.formulations.problem.choices import BIASES, CLASSIFICATION_LOSSES, LOSSES, TASKS, Bias, LossName
 from equimargin.formulations.problem.labels import numbers, queries, relevances
-from equimargin.formulations.problem.limits import kernel_within_float64, largest_entry, within_float64
+from equimargin.formulations.problem.limits import check_float64_range, check_kernel_range, largest_entry
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.labelled import LabelledPairs
@@ -79,10 +90,10 @@ def classification(
     shift = _shift(kernel, X)
     if bias == "penalized":
         kernel, bias = Intercept(kernel), False
-    weights = None if sample_weight is None else factors(sample_weight, len(labels), "sample_weight")
+    weights = None if sample_weight is None else check_weights(sample_weight, len(labels), "sample_weight")
     rows, C = Signed(labels), cost(C)
-    chosen = choice(loss, "loss", CLASSIFICATION_LOSSES)
-    within_float64(rows, C, loss_of(chosen, delta), weights)
+    chosen = check_choice(loss, "loss", CLASSIFICATION_LOSSES)
+    check_float64_range(rows, C, loss_of(chosen, delta), weights)
     return MarginProblem(X, kernel, rows, C, chosen, bool(bias), weights, delta, shift=shift, feature_names=names)
 
 
@@ -111,13 +122,13 @@ def regression(
     """
     X, kernel, names = _features(X, kernel)
     targets = numbers(y, X.shape[0], "y")
-    half_width = number(epsilon, "regression: epsilon", "finite and at least 0", lambda v: 0 <= v < np.inf)
+    half_width = check_number(epsilon, "regression: epsilon", "finite and at least 0", lambda v: 0 <= v < np.inf)
     with np.errstate(over="ignore"):
         tube = Tube(targets, half_width)
-    weights = None if sample_weight is None else np.tile(factors(sample_weight, len(targets), "sample_weight"), 2)
+    weights = None if sample_weight is None else np.tile(check_weights(sample_weight, len(targets), "sample_weight"), 2)
     C = cost(C)
-    chosen = choice(loss, "loss", LOSSES)
-    within_float64(tube, C, loss_of(chosen), weights)
+    chosen = check_choice(loss, "loss", LOSSES)
+    check_float64_range(tube, C, loss_of(chosen), weights)
     return MarginProblem(X, kernel, tube, C, chosen, True, weights, shift=_shift(kernel, X), feature_names=names)
 
 
@@ -150,8 +161,8 @@ def ranking(
     rows, asked = _pairs(X, y, qid)
     weights = _query_weights(rows, asked, per_query, query_weight)
     C = cost(C)
-    chosen = choice(loss, "loss", LOSSES)
-    within_float64(rows, C, loss_of(chosen), weights)
+    chosen = check_choice(loss, "loss", LOSSES)
+    check_float64_range(rows, C, loss_of(chosen), weights)
     return MarginProblem(X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names)
 
 
@@ -190,12 +201,12 @@ def ranking_from_pairs(
         raise ValueError(f"ranking_from_pairs: every index must be in 0 .. {X.shape[0] - 1}")
     if (listed[:, 0] == listed[:, 1]).any():
         raise ValueError("ranking_from_pairs: a point cannot be preferred to itself")
-    weights = None if pair_weight is None else factors(pair_weight, len(listed), "ranking_from_pairs: pair_weight")
+    weights = None if pair_weight is None else check_weights(pair_weight, len(listed), "ranking_from_pairs: pair_weight")
     order = np.lexsort((listed[:, 1], listed[:, 0]))  # that of the rows
     rows, weights = Pairs(listed[order, 0], listed[order, 1], X.shape[0]), None if weights is None else weights[order]
     C = cost(C)
-    chosen = choice(loss, "loss", LOSSES)
-    within_float64(rows, C, loss_of(chosen), weights)
+    chosen = check_choice(loss, "loss", LOSSES)
+    check_float64_range(rows, C, loss_of(chosen), weights)
     return MarginProblem(X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names)
 
 
@@ -253,17 +264,17 @@ def ordinal(
             f"y has the level {found.max():g}: {len(found):,} points and as many thresholds are more than {MOST_ROWS:,} rows; "
             "number the levels from 0 without gaps"
         )
-    levels = int(found.max()) + 1 if levels is None else count(levels, "levels")
+    levels = int(found.max()) + 1 if levels is None else check_count(levels, "levels")
     if levels < 2 or found.max() >= levels:
         raise ValueError(f"levels must be at least 2 and above every level of y, not {levels}; the largest level is {found.max():g}")
-    weights = None if sample_weight is None else factors(sample_weight, len(found), "sample_weight")
+    weights = None if sample_weight is None else check_weights(sample_weight, len(found), "sample_weight")
     rows, C = Levels(found, levels - 1), cost(C)
-    chosen = choice(loss, "loss", LOSSES)
-    within_float64(rows, C, loss_of(chosen), weights)
+    chosen = check_choice(loss, "loss", LOSSES)
+    check_float64_range(rows, C, loss_of(chosen), weights)
     return MarginProblem(X, kernel, rows, C, chosen, True, weights, shift=_shift(kernel, X), feature_names=names)
 
 
-def problem_of(
+def make_problem(
     task: str,
     X: Any,
     y: ArrayLike,
@@ -286,7 +297,7 @@ def problem_of(
     ------
     ValueError : another task, and as in the constructor of the task.
     """
-    choice(task, "task", TASKS)
+    check_choice(task, "task", TASKS)
     if task == "classification":
         return classification(X, y, C, kernel, loss, **weights)
     if task == "regression":
@@ -294,7 +305,7 @@ def problem_of(
     return ranking(X, y, qid, C, kernel, loss, **weights)
 
 
-def problems_of(
+def make_problems(
     task: str,
     X: Any,
     y: ArrayLike,
@@ -313,20 +324,20 @@ def problems_of(
     Parameters
     ----------
     losses : those of the margin problems; the one-norm problems, which have the hinge, are among the families if it is.
-    The rest as in `problem_of`. A ranking or a classification with weights has no one-norm problems, because these know none. A bias that
+    The rest as in `make_problem`. A ranking or a classification with weights has no one-norm problems, because these know none. A bias that
     is given is that of all problems; where it is penalised, there are no one-norm problems either.
 
     Raises
     ------
-    ValueError : as in `problem_of`.
+    ValueError : as in `make_problem`.
     """
     soft = cost(C) < np.inf
     chosen = losses if soft else LOSSES[:1]
-    first = problem_of(task, X, y, C, kernel, chosen[0], epsilon, qid, **weights)
+    first = make_problem(task, X, y, C, kernel, chosen[0], epsilon, qid, **weights)
     biases = (True, False) if task == "classification" and "bias" not in weights else (first.bias,)
     problems: list[Problem] = []
     for loss in chosen:  # of the rows that are checked already
-        within_float64(first.rows, first.C, loss_of(loss), first.weights)
+        check_float64_range(first.rows, first.C, loss_of(loss), first.weights)
         problems += [replace(first, loss=loss, bias=bias) for bias in biases]
     linear = soft and "hinge" in losses and all(given is None for name, given in weights.items() if name != "bias")
     if task == "ranking" and linear:
@@ -336,7 +347,7 @@ def problems_of(
     return problems
 
 
-def problem_of_family(
+def make_family_problem(
     family: str | None,
     task: str,
     X: Any,
@@ -350,15 +361,15 @@ def problem_of_family(
 
     Parameters
     ----------
-    family : an id, such as "svm.onenorm" or "rvm".  The rest as in `problem_of`.
+    family : an id, such as "svm.onenorm" or "rvm".  The rest as in `make_problem`.
 
     Raises
     ------
-    ValueError : no such family with the hinge; as in `problem_of`.
+    ValueError : no such family with the hinge; as in `make_problem`.
     """
     if family is None:
-        return problem_of(task, X, y, 1.0, kernel, "hinge", epsilon, qid, **weights)
-    problems = {each.family: each for each in problems_of(task, X, y, 1.0, kernel, ("hinge",), epsilon, qid, **weights)}
+        return make_problem(task, X, y, 1.0, kernel, "hinge", epsilon, qid, **weights)
+    problems = {each.family: each for each in make_problems(task, X, y, 1.0, kernel, ("hinge",), epsilon, qid, **weights)}
     if family not in problems:
         weighted = any(given is not None for name, given in weights.items() if name != "bias")
         unweighted = "; families with a norm of one know no weights" if weighted else ""
@@ -402,7 +413,7 @@ def ranking_vector_machine(
     """
     X, kernel, names = _features(X, kernel)
     rows, C = _pairs(X, y, qid)[0], finite_cost(C)
-    within_float64(rows, C)
+    check_float64_range(rows, C)
     return OneNormProblem(X, kernel, rows, C, "points", feature_names=names)
 
 
@@ -421,7 +432,7 @@ def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: floa
     """
     X, kernel, names = _features(X, kernel)
     rows, C = _pairs(X, y, qid)[0], finite_cost(C)
-    within_float64(rows, C)
+    check_float64_range(rows, C)
     return OneNormProblem(X, kernel, rows, C, "rows", feature_names=names)
 
 
@@ -435,13 +446,15 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
     """X as float64, dense or CSR, the kernel, and the names of the columns."""
     kernel, names = linear() if kernel is None else kernel, column_names(X)
     if not isinstance(kernel, Kernel):
-        raise ValueError(f"kernel must be what linear(), polynomial(), rbf(), sigmoid() or precomputed() returns, not {shown(kernel)}")
+        raise ValueError(
+            f"kernel must be what linear(), polynomial(), rbf(), sigmoid() or precomputed() returns, not {format_value(kernel)}"
+        )
     if is_sparse(X):
         X = X.tocsr()
-        reals(X.data, "X")
+        check_reals(X.data, "X")
         X = canonical(X.astype(np.float64))
     else:
-        X = np.ascontiguousarray(reals(X, "X"))
+        X = np.ascontiguousarray(check_reals(X, "X"))
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"X must have two dimensions and at least one row and one column; its shape is {X.shape}")
     largest = largest_entry(X)
@@ -451,7 +464,7 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
         X = dense(X)
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel needs the square Gram matrix; this one is {X.shape[0]} x {X.shape[1]}")
-    kernel_within_float64(X, kernel, largest)
+    check_kernel_range(X, kernel, largest)
     asymmetry = _asymmetry(X) if kernel.given else 0.0
     if asymmetry > 0:
         raise ValueError(
@@ -473,7 +486,7 @@ def _bias(bias: Any, where: str, *others: str) -> Any:
         return bool(bias)
     words = (*BIASES, *others)
     if not isinstance(bias, str) or bias not in words:
-        raise ValueError(f"{where}: bias must be {', '.join(map(repr, words))}, True or False, not {shown(bias)}")
+        raise ValueError(f"{where}: bias must be {', '.join(map(repr, words))}, True or False, not {format_value(bias)}")
     return BIASES.get(bias, bias)
 
 
@@ -487,17 +500,17 @@ def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> tuple[LabelledPa
 
 def _query_weights(rows: LabelledPairs, names: NDArray[Any], per_query: str, query_weight: Mapping[Any, float] | None) -> Array | None:
     """Weights of the pairs of every query, (queries,), or None where all are 1."""
-    mean = choice(per_query, "ranking: per_query", ("sum", "mean")) == "mean"
+    mean = check_choice(per_query, "ranking: per_query", ("sum", "mean")) == "mean"
     if not mean and query_weight is None:
         return None
     weights = np.ones(rows.groups)
     if query_weight is not None:
         if not isinstance(query_weight, Mapping):
-            raise ValueError(f"ranking: query_weight must map queries to factors of C, not be {shown(query_weight)}")
+            raise ValueError(f"ranking: query_weight must map queries to factors of C, not be {format_value(query_weight)}")
         unknown = set(query_weight) - set(names.tolist())
         if unknown:
             raise ValueError(f"ranking: query_weight names queries that are not in qid: {sorted(unknown, key=str)[:5]}")
-        weights = factors([query_weight.get(name, 1.0) for name in names.tolist()], len(names), "ranking: the values of query_weight")
+        weights = check_weights([query_weight.get(name, 1.0) for name in names.tolist()], len(names), "ranking: the values of query_weight")
     return weights / np.maximum(rows.pairs_of, 1) if mean else weights
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.numeric.arguments import Array, array, is_number, reals, shown
+from equimargin.formulations.numeric.arguments import Array, array, check_reals, format_value, is_number
 
 Index = NDArray[np.int64]
 
@@ -23,7 +23,7 @@ def numbers(values: ArrayLike, m: int, name: str) -> Array:
     ValueError : another shape, what is no number, NaN, an infinite number; the message
         starts with `name`.
     """
-    v = reals(values, name)
+    v = check_reals(values, name)
     if v.shape != (m,):
         raise ValueError(f"{name} must have one number for each of the {m} rows; its shape is {v.shape}")
     if not np.isfinite(v).all():
@@ -79,7 +79,7 @@ def queries(qid: ArrayLike, m: int) -> tuple[NDArray[Any], Index]:
     if query.dtype.kind not in "biufUS":
         for row, name in enumerate(query):
             if query.dtype.kind != "O" or not (isinstance(name, str) if text else is_number(name)):
-                raise ValueError(f"qid must hold numbers alone or text alone, not {shown(name)} at row {row}")
+                raise ValueError(f"qid must hold numbers alone or text alone, not {format_value(name)} at row {row}")
     if not text:
         numbers(query, m, "qid")
     names, index = np.unique(query, return_inverse=True)

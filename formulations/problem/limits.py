@@ -7,7 +7,7 @@ import numpy as np
 from equimargin.formulations.kernels.features import explicit
 from equimargin.formulations.kernels.kernel import Kernel, squared_norms
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
-from equimargin.formulations.refusal import Refusal, too_large
+from equimargin.formulations.refusal import Refusal, refuse_size
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.listed import Tube
 from equimargin.formulations.rows.loss import HINGE, Loss
@@ -20,13 +20,13 @@ LARGEST_LOSS = float(np.finfo(np.float64).max)
 """The largest sum of losses at f = 0 that is accepted: it is the largest float64."""
 SMALLEST_SQUARE = 1e-200
 """Sum of squares, at least, of which underflow has taken nothing that matters."""
-PAIR_LIMIT = 20_000
+MAX_DECLARED_ROWS = 20_000
 """Rows, at most, of a declared problem: for more rows there are the specialised solvers."""
-POINT_LIMIT = 3_000
+MAX_DECLARED_POINTS = 3_000
 """Points, at most, of a declared problem.
 
 Their dense Gram matrix takes 72 MB, and its eigenvectors take as much again."""
-ENTRY_LIMIT = 20_000_000
+MAX_DECLARED_ENTRIES = 20_000_000
 """Rows times points, at most, of a declared problem.
 
 Its rows of features are a dense matrix of this size, which takes 160 MB."""
@@ -56,7 +56,7 @@ def largest_entry(X: Features) -> float:
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
-def kernel_within_float64(X: Features, kernel: Kernel, largest: float) -> None:
+def check_kernel_range(X: Features, kernel: Kernel, largest: float) -> None:
     """Refuse points whose squares or kernel values are above LARGEST_KERNEL.
 
     Parameters
@@ -83,8 +83,8 @@ def kernel_within_float64(X: Features, kernel: Kernel, largest: float) -> None:
         raise ValueError(f"X is too large for float64 at row {row}: {what} above {LARGEST_KERNEL:.1e}; divide X by a constant")
 
 
-def within_float64(rows: Rows, C: float, phi: Loss = HINGE, weights: Array | None = None) -> None:
-    """Refuse numbers that float64 cannot hold; the features are looked at by `kernel_within_float64`.
+def check_float64_range(rows: Rows, C: float, phi: Loss = HINGE, weights: Array | None = None) -> None:
+    """Refuse numbers that float64 cannot hold; the features are looked at by `check_kernel_range`.
 
     Raises
     ------
@@ -103,14 +103,14 @@ def within_float64(rows: Rows, C: float, phi: Loss = HINGE, weights: Array | Non
         raise ValueError(f"{cost} is too large for float64: {rows.p:,} losses of f = 0 may add up to more than {LARGEST_LOSS:.1e}")
 
 
-def too_large_to_declare(p: int, m: int) -> Refusal | None:
+def refuse_declaration_size(p: int, m: int) -> Refusal | None:
     """The refusal of a problem of p rows over m points that is too large for a declaration, or None."""
-    if p > PAIR_LIMIT:
-        return too_large(f"{p:,} rows, the limit is {PAIR_LIMIT:,}")
-    if m > POINT_LIMIT:
-        return too_large(f"{m:,} points, the limit is {POINT_LIMIT:,}")
-    if p * m > ENTRY_LIMIT:
-        return too_large(f"{p:,} rows x {m:,} points = {p * m:,} entries, the limit is {ENTRY_LIMIT:,}")
+    if p > MAX_DECLARED_ROWS:
+        return refuse_size(f"{p:,} rows, the limit is {MAX_DECLARED_ROWS:,}")
+    if m > MAX_DECLARED_POINTS:
+        return refuse_size(f"{m:,} points, the limit is {MAX_DECLARED_POINTS:,}")
+    if p * m > MAX_DECLARED_ENTRIES:
+        return refuse_size(f"{p:,} rows x {m:,} points = {p * m:,} entries, the limit is {MAX_DECLARED_ENTRIES:,}")
     return None
 
 
@@ -125,7 +125,7 @@ def too_large_in_features(p: int, q: int) -> Refusal | None:
         Explicit features.
     """
     if p > FEATURE_ROW_LIMIT:
-        return too_large(f"{p:,} rows, the limit is {FEATURE_ROW_LIMIT:,}")
+        return refuse_size(f"{p:,} rows, the limit is {FEATURE_ROW_LIMIT:,}")
     if p * q > FEATURE_ENTRY_LIMIT:
-        return too_large(f"{p:,} rows x {q:,} features = {p * q:,} entries, the limit is {FEATURE_ENTRY_LIMIT:,}")
+        return refuse_size(f"{p:,} rows x {q:,} features = {p * q:,} entries, the limit is {FEATURE_ENTRY_LIMIT:,}")
     return None

@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.numeric.arguments import cost
 from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.formulations.numeric.rounding import UNIT
-from equimargin.formulations.problem.base import CanonicalProblem, fitting, of_another_kind
+from equimargin.formulations.problem.base import CanonicalProblem, check_point_parts, wrong_point_type_error
 from equimargin.formulations.problem.bias import bounded_smooth_bias, finite_interval, hinge_bias, squared_hinge_bias
 from equimargin.formulations.problem.choices import LossName
-from equimargin.formulations.problem.limits import too_large_in_features, within_float64
+from equimargin.formulations.problem.limits import check_float64_range, too_large_in_features
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, Point
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.base import Multipliers, ridge
@@ -157,8 +157,8 @@ class MarginProblem(CanonicalProblem):
 
     def own_point(self, point: CanonicalPoint) -> Point:
         if isinstance(point, Point):
-            return fitting(point, self)
-        raise of_another_kind(point, self, "Point(w or beta, b, alpha)")
+            return check_point_parts(point, self)
+        raise wrong_point_type_error(point, self, "Point(w or beta, b, alpha)")
 
     @property
     def parts(self) -> dict[str, tuple[tuple[int, ...], str]]:
@@ -191,7 +191,7 @@ class MarginProblem(CanonicalProblem):
     def with_cost(self, C: float) -> MarginProblem:
         """The same problem at another C."""
         C = cost(C)
-        within_float64(self.rows, C, self.phi, self.weights)
+        check_float64_range(self.rows, C, self.phi, self.weights)
         return replace(self, C=C)
 
     def slack(self, f: Array, b: AnyBias) -> Array:

@@ -18,10 +18,10 @@ import numpy as np
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arguments import finite_cost
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.dyadic import on_grid
-from equimargin.formulations.problem.base import CanonicalProblem, fitting, of_another_kind
+from equimargin.formulations.numeric.dyadic import round_to_dyadic_grid
+from equimargin.formulations.problem.base import CanonicalProblem, check_point_parts, wrong_point_type_error
 from equimargin.formulations.problem.bias import finite_interval, hinge_bias
-from equimargin.formulations.problem.limits import within_float64
+from equimargin.formulations.problem.limits import check_float64_range
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.rows.listed import Pairs, Signed
@@ -80,8 +80,8 @@ class OneNormProblem(CanonicalProblem):
 
     def own_point(self, point: CanonicalPoint) -> OneNormPoint:
         if isinstance(point, OneNormPoint):
-            return fitting(point, self)
-        raise of_another_kind(point, self, "OneNormPoint(x, u, b)" if self.bias else "OneNormPoint(x, u)")
+            return check_point_parts(point, self)
+        raise wrong_point_type_error(point, self, "OneNormPoint(x, u, b)" if self.bias else "OneNormPoint(x, u)")
 
     @property
     def parts(self) -> dict[str, tuple[tuple[int, ...], str]]:
@@ -101,7 +101,7 @@ class OneNormProblem(CanonicalProblem):
     def with_cost(self, C: float) -> OneNormProblem:
         """The same problem at another C, finite."""
         C = finite_cost(C)
-        within_float64(self.rows, C)
+        check_float64_range(self.rows, C)
         return replace(self, C=C)
 
     def coefficients(self, x: Array) -> Array:
@@ -128,7 +128,7 @@ class OneNormProblem(CanonicalProblem):
 
     def feasible(self, u: Array) -> Array:
         """Multipliers near u (p,), with 0 <= u <= C and s'u = 0, on a grid on which A'u is exact in float64."""
-        return on_grid(u, np.full(self.p, self.C), self.bias_signs)
+        return round_to_dyadic_grid(u, np.full(self.p, self.C), self.bias_signs)
 
     def dual(self, u: Array) -> float:
         """1'u in float64, u moved inside 0 <= u <= C and s'u = 0, and divided by max(1, max B'u)."""

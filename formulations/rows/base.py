@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array, Index
-from equimargin.formulations.numeric.dyadic import on_grid, on_grid_by_threshold
-from equimargin.formulations.numeric.rounding import added, product, quotient, total
+from equimargin.formulations.numeric.dyadic import on_grid_by_threshold, round_to_dyadic_grid
+from equimargin.formulations.numeric.rounding import add_rounded, divide_rounded, multiply_rounded, sum_rounded
 from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.slacks import Curvature, RowSlacks, Slacks
 
@@ -157,7 +157,7 @@ class RowCurvature(Curvature):
         return self.rows.points_of_rows(self.D)
 
 
-class Grouped(ABC):
+class RowGroups(ABC):
     """Groups of rows whose costs are equal: the pairs of a query, the rows of a point with a level, or else every row alone."""
 
     p: int
@@ -176,7 +176,7 @@ class Grouped(ABC):
         return values
 
 
-class GroupedRows(Operator, Grouped):
+class GroupedRows(Operator, RowGroups):
     """Rows as their multipliers need them: the operator and the groups, without the losses."""
 
 
@@ -246,17 +246,17 @@ class RowMultipliers(Multipliers):
         box = phi.box(rows.spread(costs))
         if biased and rows.k is not None:
             return on_grid_by_threshold(self.alpha, box, rows.s, rows.k, rows.T)
-        return on_grid(self.alpha, box, rows.s if biased else np.zeros(rows.p))
+        return round_to_dyadic_grid(self.alpha, box, rows.s if biased else np.zeros(rows.p))
 
     def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
         t = self.rows.bounded_targets(-way)
-        gain = total(product(added(t, phi.width, -way) if phi.shifts else t, self.alpha, -way), -way)
+        gain = sum_rounded(multiply_rounded(add_rounded(t, phi.width, -way) if phi.shifts else t, self.alpha, -way), -way)
         if not phi.is_smooth:
             return gain, 0.0
         least, most = costs
-        factor = 0.25 if phi.slope == 2.0 else quotient(0.5, phi.slope, way)
-        shares = product(factor, quotient(self.alpha, self.rows.spread(least if way > 0 else most), way), way)
-        return gain, total(product(shares, self.alpha, way), way)
+        factor = 0.25 if phi.slope == 2.0 else divide_rounded(0.5, phi.slope, way)
+        shares = multiply_rounded(factor, divide_rounded(self.alpha, self.rows.spread(least if way > 0 else most), way), way)
+        return gain, sum_rounded(multiply_rounded(shares, self.alpha, way), way)
 
     def pull_error(self) -> float:
         return 0.0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array, Index
-from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, rounded
+from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, round_toward
 from equimargin.formulations.rows.base import GroupedRows
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
 from equimargin.formulations.rows.loss import Loss
@@ -150,7 +150,7 @@ class CountedPairs(Pairs):
         return Pairs(self.preferred, self.other, self.m)
 
 
-def no_sums(points: int, queries: int) -> Within:
+def make_empty_sums(points: int, queries: int) -> Within:
     """Sums over no pairs of so many points and queries, to be filled."""
     degree, balance, pull = (np.zeros(points, dtype=np.int64) for _ in range(3))
     return Within(degree, balance, pull, np.zeros(queries), np.zeros(queries), np.zeros(queries, dtype=np.int64))
@@ -192,7 +192,7 @@ class PairSums:
     def within(self, tau: int) -> Within:
         """The pairs with f_i - f_j < tau, and sums of u = tau - f_i + f_j over them; tau in units."""
         if tau not in self._within:
-            found = no_sums(len(self.order), len(self.costs))
+            found = make_empty_sums(len(self.order), len(self.costs))
             if len(self.order) and tau > BELOW_ALL_PAIRS:
                 self._sweep(tau, found)
                 np.multiply(found.total, self.unit, out=found.total)
@@ -211,7 +211,7 @@ class PairSums:
         inner = SortedPoints(np.empty_like(points.z), np.empty_like(points.level), blocks.starts, np.empty(count, dtype=np.int64))
         split(points, blocks, coarse, inner)
         within(SortedPoints(points.z, coarse, points.starts, np.diff(blocks.first)), tau, found)
-        inside = no_sums(len(points.z), count)
+        inside = make_empty_sums(len(points.z), count)
         within(inner, tau, inside)
         add_inner(inside, blocks, found)
 
@@ -246,4 +246,4 @@ class PairSums:
     def square_error(self, tau: int) -> float:
         """A bound on the error of sum of c u^2 within tau: of tau sum u - sum z A'u, whose sums are compensated."""
         widest = abs(tau) * self.unit + 2 * float(self.reach)
-        return float(rounded(gamma_n(32) * widest * widest * (self.costs @ self.within(tau).pairs + len(self.costs) * SMALLEST), 1))
+        return float(round_toward(gamma_n(32) * widest * widest * (self.costs @ self.within(tau).pairs + len(self.costs) * SMALLEST), 1))

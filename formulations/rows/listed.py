@@ -10,7 +10,7 @@ import numpy as np
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array, Index, dense, is_sparse
 from equimargin.formulations.numeric.jit import brief
-from equimargin.formulations.numeric.rounding import rounded
+from equimargin.formulations.numeric.rounding import round_toward
 from equimargin.formulations.rows.base import Rows
 
 GATHERED_ROWS = 256
@@ -77,7 +77,7 @@ class Tube(Rows):
         self.s = np.concatenate([np.ones(self.m), -np.ones(self.m)])
 
     def bounded_targets(self, way: float) -> Array:
-        return np.asarray(rounded(self.t, way))
+        return np.asarray(round_toward(self.t, way))
 
     def dot(self, f: Array) -> Array:
         return np.concatenate([f, -f])

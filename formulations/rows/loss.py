@@ -21,10 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.numeric.arguments import number, shown
+from equimargin.formulations.numeric.arguments import check_number, format_value
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import brief, fast
-from equimargin.formulations.numeric.rounding import added, product, quotient
+from equimargin.formulations.numeric.rounding import add_rounded, divide_rounded, multiply_rounded
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 
 
@@ -103,19 +103,19 @@ class Loss:
         phi(u) is the smallest slope s^2 / 2 + top v over u + width <= s + v, s >= 0, v >= 0. Any such s bounds it from above, and any
         0 <= a <= top from below. Those at which phi is reached are taken as floats near enough.
         """
-        z = np.maximum(added(u, self.width, way) if self.shifts else u, 0.0)
+        z = np.maximum(add_rounded(u, self.width, way) if self.shifts else u, 0.0)
         if not self.is_smooth:
-            return np.asarray(_product(self.top, product(c, z, way), way))
+            return np.asarray(_product(self.top, multiply_rounded(c, z, way), way))
         if not self.is_bounded:
-            return np.asarray(_product(self.slope / 2, product(product(c, z, way), z, way), way))
+            return np.asarray(_product(self.slope / 2, multiply_rounded(multiply_rounded(c, z, way), z, way), way))
         if way > 0:
             s = np.minimum(z, self.top / self.slope)
-            parabola = product(self.slope / 2, product(product(c, s, way), s, way), way)
-            line = _product(self.top, product(c, np.maximum(added(z, -s, way), 0.0), way), way)
-            return np.asarray(added(parabola, np.where(s < z, line, 0.0), way))
+            parabola = multiply_rounded(self.slope / 2, multiply_rounded(multiply_rounded(c, s, way), s, way), way)
+            line = _product(self.top, multiply_rounded(c, np.maximum(add_rounded(z, -s, way), 0.0), way), way)
+            return np.asarray(add_rounded(parabola, np.where(s < z, line, 0.0), way))
         a = np.minimum(self.slope * z, self.top)
-        height = np.maximum(added(z, -quotient(a, 2 * self.slope, 1), way), 0.0)
-        return np.asarray(product(product(c, a, way), height, way))
+        height = np.maximum(add_rounded(z, -divide_rounded(a, 2 * self.slope, 1), way), 0.0)
+        return np.asarray(multiply_rounded(multiply_rounded(c, a, way), height, way))
 
     def box(self, c: Array) -> Array:
         """Return the upper bounds of multipliers, (p,), for costs c (p,): at most c top, and 0 where a row costs nothing."""
@@ -156,7 +156,7 @@ def _times(factor: float, x: Array) -> Array:
 
 def _product(factor: float, x: Array, way: float) -> Array:
     """Return factor x rounded one way, and x itself where the factor is 1."""
-    return x if factor == 1.0 else np.asarray(product(factor, x, way))
+    return x if factor == 1.0 else np.asarray(multiply_rounded(factor, x, way))
 
 
 HINGE = Loss("hinge", np.inf, 0.0, 1.0)
@@ -201,10 +201,12 @@ def loss_of(name: str, delta: float | None = None) -> Loss:
     """
     if (name in WITH_DELTA) != (delta is not None):
         of = ", ".join(WITH_DELTA)
-        raise ValueError(f"{of} needs delta, a number above 0, and no other loss has one: delta is {shown(delta)}, and loss {name!r}")
+        raise ValueError(
+            f"{of} needs delta, a number above 0, and no other loss has one: delta is {format_value(delta)}, and loss {name!r}"
+        )
     if delta is None:
         return LOSS_OF_NAME[name]
-    within = number(delta, "delta", f"a number from {MIN_DELTA:g} to {MAX_DELTA:g}", lambda v: MIN_DELTA <= v <= MAX_DELTA)
+    within = check_number(delta, "delta", f"a number from {MIN_DELTA:g} to {MAX_DELTA:g}", lambda v: MIN_DELTA <= v <= MAX_DELTA)
     return WITH_DELTA[name](within)
 
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array, Index
-from equimargin.formulations.numeric.dyadic import on_grid
-from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, rounded
+from equimargin.formulations.numeric.dyadic import round_to_dyadic_grid
+from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, round_toward
 from equimargin.formulations.rows.base import GroupedRows, Multipliers, RowMultipliers
 from equimargin.formulations.rows.counted import BELOW_ALL_PAIRS, CountedPairs, PairSums
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
@@ -170,7 +170,7 @@ class PairMultipliers(ImplicitMultipliers):
         return self.slacks.scattered(self.slacks.point_costs * (self.phi.slope * (self.slacks.unit * pull)))
 
     def pull_error(self) -> float:
-        return float(rounded(8 * UNIT * np.abs(self._pulled).sum() + len(self._pulled) * SMALLEST, 1))
+        return float(round_toward(8 * UNIT * np.abs(self._pulled).sum() + len(self._pulled) * SMALLEST, 1))
 
     def dual_bound(self, costs: Array | None, way: float) -> float:
         slacks, slope = self.slacks, self.phi.slope
@@ -183,7 +183,7 @@ class PairMultipliers(ImplicitMultipliers):
             off += slope**2 * (soft.square_error(self.high) + soft.square_error(self.low)) + 32 * UNIT * ridge
             value -= ridge
         underflow = 4 * (1 + slope) ** 2 * (len(slacks.costs) + 4) * SMALLEST  # of a product with a cost, times what it is multiplied by
-        return float(rounded(value - way * (off + 16 * UNIT * abs(value) + underflow), -way))
+        return float(round_toward(value - way * (off + 16 * UNIT * abs(value) + underflow), -way))
 
     def _of_pair(self, preferred: int, other: int) -> float:
         u = 1.0 - self.slacks.f[preferred] + self.slacks.f[other]
@@ -256,7 +256,7 @@ class MixedMultipliers(ImplicitMultipliers):
     def pull_error(self) -> float:
         products = len(self.mu) * float(self.all_costs.max(initial=0.0)) + 2
         rounding = gamma_n(len(self.mu) + 8) * 2.02 * self.sum()
-        return float(rounded(rounding + 4 * (self.rows.m + len(self.all_costs)) * products * SMALLEST, 1))
+        return float(round_toward(rounding + 4 * (self.rows.m + len(self.all_costs)) * products * SMALLEST, 1))
 
     def dual_bound(self, costs: Array | None, way: float) -> float:
         if costs is not None and self.rows.p > LISTED_PAIRS:
@@ -264,7 +264,7 @@ class MixedMultipliers(ImplicitMultipliers):
         gain, ridge = self.sum(), 0.0 if costs is None else self.ridge(np.where(np.isinf(costs), np.inf, self.all_costs))
         added = len(self.mu) + len(self.rows.queries) + (0 if costs is None else self.rows.p)
         underflow = 4 * (added + 4) * (1 + float(self.all_costs.max(initial=0.0))) * SMALLEST
-        return float(rounded(gain - ridge - way * (gamma_n(added + 16) * (gain + ridge) + underflow), -way))
+        return float(round_toward(gain - ridge - way * (gamma_n(added + 16) * (gain + ridge) + underflow), -way))
 
     def _of_pair(self, preferred: int, other: int) -> float:
         share = 0.0
@@ -306,7 +306,7 @@ class FewMultipliers(ImplicitMultipliers):
 
     def within_box(self, phi: Loss, costs: Array) -> FewMultipliers:
         box = phi.box(self.costs_of(costs))
-        return FewMultipliers(self.rows, self.few.preferred, self.few.other, on_grid(self.alpha, box, self.few.s))
+        return FewMultipliers(self.rows, self.few.preferred, self.few.other, round_to_dyadic_grid(self.alpha, box, self.few.s))
 
     def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
         least, most = costs
@@ -330,7 +330,7 @@ class FewMultipliers(ImplicitMultipliers):
     def dual_bound(self, costs: Array | None, way: float) -> float:
         of_queries = np.zeros(self.rows.groups) if costs is None else costs
         gain, ridge = self.proven(HINGE if costs is None else SQUARED_HINGE, (of_queries, of_queries), way)
-        return float(rounded(gain - ridge, -way))
+        return float(round_toward(gain - ridge, -way))
 
     def _of_pair(self, preferred: int, other: int) -> float:
         return float(self.alpha[(self.few.preferred == preferred) & (self.few.other == other)].sum())

@@ -18,11 +18,11 @@ import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.rounding import UNIT, gamma_n, product, rounded, total
+from equimargin.formulations.numeric.rounding import UNIT, gamma_n, multiply_rounded, round_toward, sum_rounded
 from equimargin.formulations.rows.counted import WIDEST_THRESHOLD, CountedPairs, PairSums
 from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers, PairSubset
-from equimargin.formulations.rows.pair_sweeps import GATHERED_ROWS, Graph, laplacian_gram, laplacian_gram_by_buckets, laplacian_product
+from equimargin.formulations.rows.pair_sweeps import GATHERED_ROWS, PairGraph, laplacian_gram, laplacian_gram_by_buckets, laplacian_product
 from equimargin.formulations.rows.slacks import Curvature, Expansion, Line, Slacks
 
 POINTS_BY_BUCKETS = 20_000
@@ -86,18 +86,18 @@ class PairSlacks(PairSums, Slacks):
         if not 1.0 + off + 2 * self.unit <= WIDEST_THRESHOLD:  # f is hardly known, so every pair is taken to be as bad as it can be
             if way < 0:
                 return 0.0
-            most = rounded(1.0 + off + 2.02 * self.reach, way)
-            worst = total(product(self.costs, self.rows.pairs_of[self.rows.queries], way), way)
-            return float(product(product(worst, most, way), most, way) if squared else product(worst, most, way))
+            most = round_toward(1.0 + off + 2.02 * self.reach, way)
+            worst = sum_rounded(multiply_rounded(self.costs, self.rows.pairs_of[self.rows.queries], way), way)
+            return float(multiply_rounded(multiply_rounded(worst, most, way), most, way) if squared else multiply_rounded(worst, most, way))
         steps = 1 + int(np.ceil(off / self.unit))
         if squared and self._near(steps):
             return self._squares_near(steps, way)
         tau = self.on_grid(1.0) + int(way) * steps
         sums = self.within(tau)
         size = (sums.square if squared else sums.total) * (1 + way * gamma_n(16))  # of the sums over a query, u and u^2 >= 0
-        value = total(product(self.costs, size, way), way)
+        value = sum_rounded(multiply_rounded(self.costs, size, way), way)
         value += way * self.square_error(tau) if squared else 0.0
-        return float(np.maximum(rounded(value, way), 0.0))
+        return float(np.maximum(round_toward(value, way), 0.0))
 
     def _near(self, steps: int) -> bool:
         """Whether an error of `steps` units in every u changes the sums of squares by less than their own rounding does."""
@@ -113,8 +113,8 @@ class PairSlacks(PairSums, Slacks):
         sums = self.within(one)
         change = 2 * delta * sums.total + delta**2 * self.rows.pairs_of[self.rows.queries]
         size = np.maximum(sums.square * (1 + way * gamma_n(16)) + way * change * (1 + gamma_n(32)), 0.0)
-        value = total(product(self.costs, rounded(size, way), way), way) + way * self.square_error(one)
-        return float(np.maximum(rounded(value, way), 0.0))
+        value = sum_rounded(multiply_rounded(self.costs, round_toward(size, way), way), way) + way * self.square_error(one)
+        return float(np.maximum(round_toward(value, way), 0.0))
 
 
 class _PairLine(Line):
@@ -153,9 +153,9 @@ class PairCurvature(Curvature):
         return float(self.slacks.point_costs @ self.degree)
 
     @cached_property
-    def graph(self) -> Graph:
+    def graph(self) -> PairGraph:
         """The pairs where D is not 0."""
-        return Graph(self.slacks.points, self.high, self.low, self.degree)
+        return PairGraph(self.slacks.points, self.high, self.low, self.degree)
 
     def hess_vec(self, v: Array) -> Array:
         slacks = self.slacks

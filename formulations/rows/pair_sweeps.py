@@ -72,7 +72,7 @@ class Blocks(NamedTuple):
     place: Level
 
 
-class Graph(NamedTuple):
+class PairGraph(NamedTuple):
     """The graph of the pairs with low <= z_i - z_j < high.
 
     degree : (n,) how many of these pairs a point is in, in sorted order: the diagonal of the graph's Laplacian.
@@ -241,7 +241,7 @@ def add_inner(inner: Within, blocks: Blocks, sums: Within) -> None:
 
 
 @brief
-def laplacian_product(graph: Graph, order: Index, costs: Array, values: Array) -> Array:
+def laplacian_product(graph: PairGraph, order: Index, costs: Array, values: Array) -> Array:
     """L v, (m,), for the Laplacian L of the graph and v (m,), the part of a query times its cost.
 
     order : (n,) the points in sorted order; of the others L v is 0.  costs : (queries,).  values : (m,) v.
@@ -279,7 +279,7 @@ def laplacian_product(graph: Graph, order: Index, costs: Array, values: Array) -
 
 
 @brief
-def laplacian_gram(X: Array, order: Index, costs: Array, graph: Graph, A: Array, S: Array) -> Array:
+def laplacian_gram(X: Array, order: Index, costs: Array, graph: PairGraph, A: Array, S: Array) -> Array:
     """X' L X, (d, d), for the Laplacian L of the graph, the part of a query times its cost.
 
     X'diag(degree)X - M - M', M = sum_i x_i m_i'          m_i is the sum of the x_j over the pairs (i, j): nodes of the tree hold d numbers
@@ -326,7 +326,7 @@ def laplacian_gram(X: Array, order: Index, costs: Array, graph: Graph, A: Array,
 
 
 @jit
-def laplacian_gram_by_buckets(X: Array, centre: Array, order: Index, costs: Array, graph: Graph, A: Array, S: Array) -> Array:
+def laplacian_gram_by_buckets(X: Array, centre: Array, order: Index, costs: Array, graph: PairGraph, A: Array, S: Array) -> Array:
     """As `laplacian_gram`, nearly: levels are put together in buckets, and rows of neighbouring z are compared at their middle.
 
     Of all pairs about 1 / LEVEL_BUCKETS + (GATHERED_ROWS / n)^2 are counted wrongly. The approximate L does not take constants to 0, so

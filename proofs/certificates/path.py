@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equimargin.formulations.numeric.arguments import number, positive
+from equimargin.formulations.numeric.arguments import check_number, positive
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.numeric.dyadic import round_to_dyadic_grid
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.proofs import checker
 from equimargin.proofs.certificates.problem import state
@@ -48,7 +48,7 @@ class Stop(NamedTuple):
     bias: float
 
 
-class Gridded(NamedTuple):
+class GridStop(NamedTuple):
     """A stop as it is written: its multipliers in steps of the grid, and what the checker computes of them."""
 
     steps: Array
@@ -130,8 +130,12 @@ class _Along:
         inside = path.lambdas[path.lambdas >= SMALLEST_LAMBDA]
         if not len(inside):
             raise ValueError(f"the path has no breakpoint above 0: {path.stopped}")
-        low = float(inside[-1]) if low is None else number(low, "the low end of the range", "finite and positive", lambda v: 0 < v < np.inf)
-        high = float(inside[0]) if high is None else number(high, "the high end of the range", "finite", lambda v: v < np.inf)
+        low = (
+            float(inside[-1])
+            if low is None
+            else check_number(low, "the low end of the range", "finite and positive", lambda v: 0 < v < np.inf)
+        )
+        high = float(inside[0]) if high is None else check_number(high, "the high end of the range", "finite", lambda v: v < np.inf)
         if not low <= high:
             raise ValueError(f"the range from {low:g} to {high:g} is empty")
         rows, between = path.problem.rows, np.flatnonzero((path.lambdas < high) & (path.lambdas > low))
@@ -191,7 +195,7 @@ class _Grid:
     along: _Along
     judge: checker.Problem
     bits: int
-    known: dict[int, Gridded] = field(default_factory=dict)
+    known: dict[int, GridStop] = field(default_factory=dict)
 
     @cached_property
     def problem(self) -> MarginProblem:
@@ -223,7 +227,7 @@ class _Grid:
         rest = checker.curvature(self.judge.space, before, after, gap) + first + second
         return second <= 0 and (rest <= 0 or rest**2 <= 4 * first * second)
 
-    def at(self, k: int, count: int) -> Gridded:
+    def at(self, k: int, count: int) -> GridStop:
         """The k-th stop on the grid, one of so many."""
         if k not in self.known:
             lam, alpha, bias = self.along[k]
@@ -234,7 +238,7 @@ class _Grid:
             multipliers = checker.Combination(used.tolist(), [int(step) * times for step in steps[used]], unit)
             exact, b = Fraction(lam), Fraction(bias if self.problem.bias else 0.0)
             self.check_size(count, [unit, *exact.as_integer_ratio(), *b.as_integer_ratio()])
-            self.known[k] = Gridded(steps, checker.knot_of(self.judge, exact, b, multipliers))
+            self.known[k] = GridStop(steps, checker.knot_of(self.judge, exact, b, multipliers))
         return self.known[k]
 
     def check_size(self, count: int, numbers: list[int]) -> None:
@@ -250,7 +254,7 @@ class _Grid:
         """Multipliers on the grid, in steps of it, in their box and with s'alpha = 0."""
         box = np.floor(np.ldexp(self.problem.exact_box, -self.exponent))
         rounded = np.minimum(np.rint(np.ldexp(alpha, -self.exponent)), box)
-        return on_grid(rounded, box, self.problem.bias_signs)
+        return round_to_dyadic_grid(rounded, box, self.problem.bias_signs)
 
     def points(self, kept: list[int]) -> Iterator[dict[str, Any]]:
         """The stops as a certificate lists them, each by what differs from the one before."""

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.bounds.complete import OneNormCompletion
-from equimargin.formulations.bounds.evaluate import coefficients, evaluate, of_coefficients
+from equimargin.formulations.bounds.evaluate import coefficients, evaluate, make_point
 from equimargin.formulations.bounds.intervals import LARGEST_MULTIPLIER
-from equimargin.formulations.bounds.multipliers_from_f import dual_from
-from equimargin.formulations.bounds.slater import strictly_inside
+from equimargin.formulations.bounds.multipliers_from_f import recover_multipliers
+from equimargin.formulations.bounds.slater import find_slater_point
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
 from equimargin.formulations.numeric.arrays import Array, dense
-from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.numeric.dyadic import round_to_dyadic_grid
 from equimargin.formulations.problem.choices import LOSSES
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
@@ -38,7 +38,7 @@ from equimargin.proofs import checker
 from equimargin.proofs.certificates.writing import Mode, document, integer, ratio, write
 from equimargin.proofs.referee import FamilyVerdict
 from equimargin.solvers.exact.optimum import ExactOptimum
-from equimargin.solvers.ray import Ray
+from equimargin.solvers.ray import FarkasRay
 from equimargin.solvers.solution import Solution
 
 MOST_ROWS = 1_000_000
@@ -115,7 +115,7 @@ def certificate_at(problem: Problem, point: CanonicalPoint) -> dict[str, Any]:
     return _document("proven", stated, checker.semidefiniteness(judge), primal, dual, _outward(lower, -1), _outward(upper, 1))
 
 
-def certificate_of_ray(problem: MarginProblem, ray: Ray, mode: Mode = "exact") -> dict[str, Any]:
+def certificate_of_ray(problem: MarginProblem, ray: FarkasRay, mode: Mode = "exact") -> dict[str, Any]:
     """The proof that no function meets the hard rows of a problem, as the plain values of a certificate.
 
     Parameters
@@ -135,7 +135,7 @@ def certificate_of_ray(problem: MarginProblem, ray: Ray, mode: Mode = "exact") -
     return _document(mode, stated, checker.semidefiniteness(judge), None, dual, "inf", "inf")
 
 
-def _combination_of_ray(problem: MarginProblem, ray: Ray) -> dict[str, Any]:
+def _combination_of_ray(problem: MarginProblem, ray: FarkasRay) -> dict[str, Any]:
     """The weights of a ray, as multipliers of rows that are known by their numbers."""
     rows, hard = problem.rows, np.flatnonzero(np.isinf(problem.costs))
     points = [rows.preferred[hard], rows.other[hard]] if isinstance(rows, Pairs) else [hard]
@@ -156,7 +156,7 @@ def _both_sides(problem: MarginProblem, point: Point) -> Point:
     """The point, with f from its multipliers or multipliers from its f where it lacks one of them."""
     if not point.has_function and point.alpha is not None:
         return replace(point, beta=problem.rows.rdot(np.asarray(point.alpha)))
-    return point.with_multipliers(dual_from(problem, point)) if point.has_function and not point.has_multipliers else point
+    return point.with_multipliers(recover_multipliers(problem, point)) if point.has_function and not point.has_multipliers else point
 
 
 def certificate_of_family(problem: Problem, family: FamilyVerdict) -> dict[str, Any]:
@@ -270,7 +270,7 @@ def _unknowns(problem: OneNormProblem, point: OneNormPoint) -> Iterator[dict[str
     """x >= 0 near that of the point, on a grid, and the bias where there is one."""
     if point.x is not None:
         x = np.clip(np.nan_to_num(np.asarray(point.x), nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
-        x = on_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
+        x = round_to_dyadic_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
         yield _combination(x) | ({"b": OneNormCompletion(problem, OneNormPoint(x, b=point.b)).b} if problem.bias else {})
 
 
@@ -279,11 +279,11 @@ def _multipliers(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any
     if point.alpha is None:
         return
     box = problem.exact_box
-    alpha = on_grid(np.asarray(point.alpha, dtype=np.float64), box, problem.bias_signs)
+    alpha = round_to_dyadic_grid(np.asarray(point.alpha, dtype=np.float64), box, problem.bias_signs)
     norm2 = problem.norm2(problem.rows.rdot(alpha))
     if np.isinf(problem.C) and norm2 > 0:
         factor = min(problem.rows.multipliers(alpha).gain() / norm2, LARGEST_MULTIPLIER / float(alpha.max()))
-        alpha = on_grid(factor * alpha, box, problem.bias_signs)
+        alpha = round_to_dyadic_grid(factor * alpha, box, problem.bias_signs)
     yield _combination(alpha)
 
 
@@ -303,14 +303,14 @@ def _functions(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]
     if not point.has_function:
         return
     v = coefficients(problem, point)
-    f = evaluate(problem, of_coefficients(problem, v)).f
+    f = evaluate(problem, make_point(problem, v)).f
     b = problem.bias_at(f) if point.b is None or not problem.bias else point.b
     hard = np.isinf(problem.costs)
     if not hard.any():
         yield _function(problem, v, b)
         return
     u = problem.slack(f, b)[hard]
-    inside = strictly_inside(problem)
+    inside = find_slater_point(problem)
     for room in MOVES_INSIDE:
         if inside is not None:
             v0, b0 = coefficients(problem, inside), inside.b or 0.0

@@ -6,14 +6,14 @@ compiled    the files of `rocq` that both need, compiled once
 """
 
 from equimargin.proofs.coq.compiled import NotProved
-from equimargin.proofs.coq.program import Answer, answer, answers, build, built
+from equimargin.proofs.coq.program import CheckerAnswer, answer, answers, build, built
 from equimargin.proofs.coq.theorem import CONDITION, COVERED, PIECE, condition, module_of, prove, strings, theorem
 
 __all__ = [
     "CONDITION",
     "COVERED",
     "PIECE",
-    "Answer",
+    "CheckerAnswer",
     "NotProved",
     "answer",
     "answers",

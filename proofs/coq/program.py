@@ -36,7 +36,7 @@ INSTALL_OCAML = f"{INSTALL} ocaml-findlib libzarith-ocaml-dev"
 """What installs all that the program is made with."""
 
 
-class Answer(Enum):
+class CheckerAnswer(Enum):
     """What the program says of a file."""
 
     ACCEPTED = "accepted"
@@ -87,7 +87,7 @@ def build() -> Path:
     return within / _name()
 
 
-def answer(program: Path, certificate: Path) -> Answer:
+def answer(program: Path, certificate: Path) -> CheckerAnswer:
     """What the program says of a file.
 
     Parameters
@@ -102,7 +102,7 @@ def answer(program: Path, certificate: Path) -> Answer:
     return answers(program, [certificate])[0]
 
 
-def answers(program: Path, certificates: Sequence[Path]) -> list[Answer]:
+def answers(program: Path, certificates: Sequence[Path]) -> list[CheckerAnswer]:
     """What the program says of files, of which it reads one after the other.
 
     Parameters
@@ -124,7 +124,7 @@ def answers(program: Path, certificates: Sequence[Path]) -> list[Answer]:
         raise NotProved(f"the program that is proved cannot be started: {reason}; delete {program} and build it anew") from None
     said = ended.stdout.split()
     try:
-        return [Answer(word) for _, word in zip(certificates, said, strict=True)]
+        return [CheckerAnswer(word) for _, word in zip(certificates, said, strict=True)]
     except ValueError:
         why = " ".join(ended.stderr.split())[-300:]
         raise NotProved(f"the program that is proved ends with status {ended.returncode}: {why}") from None

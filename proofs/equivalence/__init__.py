@@ -1,6 +1,6 @@
 """Reasons why two declared problems have one optimum, found by machine and verified number by number in rationals, and the verdict."""
 
-from equimargin.proofs.equivalence.comparison import Finding, compare_at
+from equimargin.proofs.equivalence.comparison import InstanceComparison, compare_at
 from equimargin.proofs.equivalence.parameters import ForAllData, reason_for_all_data
 from equimargin.proofs.equivalence.reason import Reason, find_reason
 from equimargin.proofs.equivalence.stated import NoProblem, StatedProgram, Statement, exact_value, name_of, stated
@@ -8,8 +8,8 @@ from equimargin.proofs.equivalence.verdict import Difference, Same
 
 __all__ = [
     "Difference",
-    "Finding",
     "ForAllData",
+    "InstanceComparison",
     "NoProblem",
     "Reason",
     "Same",

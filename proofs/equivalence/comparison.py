@@ -23,7 +23,7 @@ Value = Fraction | float
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class InstanceComparison:
     """Comparison of two problems at one instance.
 
     Attributes
@@ -75,7 +75,7 @@ class Finding:
         return self.values is not None and not any(isinstance(v, float) for v in self.values)
 
 
-def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: Clock, explain: bool = True) -> Finding:
+def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: Clock, explain: bool = True) -> InstanceComparison:
     """Return the exact optima of two problems at an instance, and where they are equal and finite a reason.
 
     Parameters
@@ -91,8 +91,8 @@ def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: C
         first, second = stated(a, data, reading, clock), stated(b, data, reading, clock)
         values = first.optimum, second.optimum
     except ValueError as why:
-        return Finding(data, None, undecided=str(why), refused=isinstance(why, RefusalError))
-    found = Finding(data, values, rounding=first.rounding + second.rounding if apart(*values) else 0.0)
+        return InstanceComparison(data, None, undecided=str(why), refused=isinstance(why, RefusalError))
+    found = InstanceComparison(data, values, rounding=first.rounding + second.rounding if apart(*values) else 0.0)
     if not explain or not found.equal or not found.finite:
         return found
     unsought = _unsought(first) or _unsought(second)
@@ -101,7 +101,7 @@ def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: C
     for_all = reason_for_all_data(first, second, clock)
     valued = first.valued, second.valued
     reason = find_reason(first.form, second.form, first.opposite != second.opposite, clock, valued) if for_all is None else for_all.here
-    return Finding(data, values, reason, for_all, values_read=first.values_read | second.values_read)
+    return InstanceComparison(data, values, reason, for_all, values_read=first.values_read | second.values_read)
 
 
 def _unsought(stated: StatedProgram) -> str:

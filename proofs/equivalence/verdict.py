@@ -11,7 +11,7 @@ from textwrap import wrap
 from typing import Any, Literal
 
 from equimargin.formulations.programs.reading import READINGS, Reading
-from equimargin.proofs.equivalence.comparison import Finding
+from equimargin.proofs.equivalence.comparison import InstanceComparison
 
 FEWEST_ALIKE = 4
 """Instances at least on which a ratio or a distance of the optima must be the same to be worth a sentence."""
@@ -77,7 +77,7 @@ class Same:
     verdict: Literal["EQUAL", "DIFFERENT", "UNDECIDED"]
     reasons: tuple[str, ...]
     difference: Difference | None
-    findings: tuple[Finding, ...] = field(repr=False)
+    findings: tuple[InstanceComparison, ...] = field(repr=False)
     instances: int
     equal: int
     undecided: Counter[str]
@@ -111,7 +111,7 @@ class Same:
         }
 
 
-def found_reasons(explained: Sequence[Finding]) -> list[str]:
+def found_reasons(explained: Sequence[InstanceComparison]) -> list[str]:
     """Return the reasons that were found, the most frequent kind first, each in the words of its longest statement."""
     kinds: dict[str, list[str]] = {}
     for found in explained:
@@ -121,7 +121,7 @@ def found_reasons(explained: Sequence[Finding]) -> list[str]:
     return [f"{max(said, key=len)}, on {len(said)} of {instances_counted(len(explained))}." for said in ordered]
 
 
-def scope(explained: Sequence[Finding], infinite: Sequence[Finding], left_out: int) -> list[str]:
+def scope(explained: Sequence[InstanceComparison], infinite: Sequence[InstanceComparison], left_out: int) -> list[str]:
     """Return the data for which the reason is verified, in sentences."""
     general = [found.for_all_data for found in explained if found.for_all_data is not None]
     said = ["It is verified in rationals, number by number, at every instance drawn; nothing is claimed of other data."]
@@ -142,7 +142,7 @@ def scope(explained: Sequence[Finding], infinite: Sequence[Finding], left_out: i
     return said
 
 
-def separation(different: Finding, findings: Sequence[Finding], reading: Reading) -> list[str]:
+def separation(different: InstanceComparison, findings: Sequence[InstanceComparison], reading: Reading) -> list[str]:
     """Return the difference in sentences, with a ratio or distance that the optima have on all instances drawn."""
     pairs = [found.values for found in findings if found.values is not None and found.finite]
     said = ["The exact optima differ on the smallest instance that was found. Nothing proves that there is no smaller one."]

@@ -27,7 +27,7 @@ TIGHT = 1e-9
 
 
 @dataclass(frozen=True)
-class Completion:
+class FeasiblePoint:
     """An exactly feasible point near given values.
 
     objective : of the program there, exact.  moved : the largest |change| of a given value v over 1 + |v|.
@@ -39,7 +39,7 @@ class Completion:
     hidden: Fraction
 
 
-def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Completion:
+def completed(program: Program, given: Mapping[str, Any], seconds: float) -> FeasiblePoint:
     """The best exactly feasible point near given values of some variables, as far as it is found.
 
     Parameters
@@ -68,7 +68,7 @@ def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Com
     if found is None or not program.is_feasible(x):
         raise ValueError("no exactly feasible point has the given values: they violate a constraint")
     moved = max((float(abs(fixed[j] - v) / (1 + abs(v))) for j, v in asked.items()), default=0.0)
-    return Completion(program.objective(x), moved, hidden_by_rounding(program, tuple(x), others, clock))
+    return FeasiblePoint(program.objective(x), moved, hidden_by_rounding(program, tuple(x), others, clock))
 
 
 def _by_columns(program: Program, given: Mapping[str, Any]) -> Values:

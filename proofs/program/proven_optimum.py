@@ -213,7 +213,7 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
 
 
 @dataclass(frozen=True)
-class Scaled:
+class FamilyValue:
     """A value on the scale of its family: lower <= it <= upper.
 
     exact : it, where the map keeps fractions; None where it computes in floats.  doubt : why the bounds are not proven, or nothing.
@@ -225,7 +225,7 @@ class Scaled:
     doubt: str = ""
 
 
-def scaled(value: Callable[[Number], Any], end: Number) -> Scaled:
+def scaled(value: Callable[[Number], Any], end: Number) -> FamilyValue:
     """What a value map makes of a value, which is exact or infinite.
 
     Of a map that computes in floats nothing is proven. It is evaluated on both sides of the value, too, which shows by how much it enlarges
@@ -233,12 +233,12 @@ def scaled(value: Callable[[Number], Any], end: Number) -> Scaled:
     """
     found = value(end)
     if isinstance(found, Fraction | int):
-        return Scaled(below(found), above(found), Fraction(found))
+        return FamilyValue(below(found), above(found), Fraction(found))
     if not _is_finite(end):
-        return Scaled(below(found), above(found))
+        return FamilyValue(below(found), above(found))
     step = ULPS_OF_A_MAP * Fraction(float_info.epsilon)
     images = [found, *(value(end * side) for side in (1 - step, 1 + step))]
-    return Scaled(min(map(below, images)), max(map(above, images)), doubt="not proven is what the value map computes in floats")
+    return FamilyValue(min(map(below, images)), max(map(above, images)), doubt="not proven is what the value map computes in floats")
 
 
 def _is_finite(value: Number) -> bool:

@@ -12,34 +12,34 @@ disagreement is proven: rounding in our own computations is never held against a
 All relative figures are absolute differences on the family's value scale over S = max(|lower|, |upper|, 1e-4 P(0)).
 """
 
-from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, Run, failed, skipped
+from equimargin.proofs.referee.evidence import Claim, Evidence, PointProof, Run, SolveAccuracy, failed, skipped
 from equimargin.proofs.referee.examination import examine, examine_solution
 from equimargin.proofs.referee.judgement import Agreement, FamilyVerdict, Judgement, Verdict, judge
 from equimargin.proofs.referee.rays import proves_ray, reach_of_ray
 from equimargin.proofs.referee.residuals import own_residual
 from equimargin.proofs.referee.stable import Stable, stable
-from equimargin.proofs.referee.ways import Ways, ways
+from equimargin.proofs.referee.ways import Availability, find_available_answers
 
 __all__ = [
-    "Accuracy",
     "Agreement",
+    "Availability",
     "Claim",
     "Evidence",
     "FamilyVerdict",
     "Judgement",
     "PointProof",
     "Run",
+    "SolveAccuracy",
     "Stable",
     "Verdict",
-    "Ways",
     "examine",
     "examine_solution",
     "failed",
+    "find_available_answers",
     "judge",
     "own_residual",
     "proves_ray",
     "reach_of_ray",
     "skipped",
     "stable",
-    "ways",
 ]

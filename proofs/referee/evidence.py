@@ -15,7 +15,7 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.problem.point import CanonicalPoint
-from equimargin.solvers.ray import Ray
+from equimargin.solvers.ray import FarkasRay
 from equimargin.solvers.solution import Status
 
 LIBRARIES = {"cvxpy", "hypothesis", "numpy", "scipy", "sklearn"}
@@ -140,7 +140,7 @@ class PointProof:
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class SolveAccuracy:
     """How well the solver solved its own problem, recomputed from its raw vectors."""
 
     residual: float | None = np.inf
@@ -165,9 +165,9 @@ class Evidence:
     """What it says of the optimum; None where it gave neither values nor a verified ray."""
     point: PointProof | None = None
     """What its point proves; None where it gave none."""
-    accuracy: Accuracy | None = None
+    accuracy: SolveAccuracy | None = None
     """How well it solved its own problem; None where it gave neither values nor a verified ray."""
-    ray: Ray | None = None
+    ray: FarkasRay | None = None
     """The whole numbers with which a specialised solver says that its hard rows cannot be met, as it gave them."""
 
     @property

@@ -16,12 +16,12 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.numeric.rounding import UNIT
-from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, worst
+from equimargin.proofs.referee.evidence import Claim, Evidence, PointProof, SolveAccuracy, worst
 from equimargin.proofs.referee.rays import RAY_TOLERANCE
 from equimargin.proofs.referee.stable import Stable
-from equimargin.proofs.referee.ways import Ways
+from equimargin.proofs.referee.ways import Availability
 
-UNSOLVED = 1e-3
+MAX_RELATIVE_RESIDUAL = 1e-3
 """Accuracy relative to S: an answer whose recomputed accuracy is worse has not solved its own problem."""
 CLAIM_FACTOR = 10.0
 """Multiple of an answer's accuracy by which its claim may be off: the residual is the error of the objective up to a small factor."""
@@ -99,11 +99,11 @@ class Judgement:
             return f"{said}; it is off by {self.off:.1e}, and roundings {whose} explain up to {self.explained:.1e}: that proves no error"
         if self.unequal and self.agreement is Agreement.INACCURATE:
             return f"{said}; {self.unequal:.1e} is within the tolerance, and more than roundings of its numbers explain"
-        if accuracy.arithmetic > UNSOLVED:
+        if accuracy.arithmetic > MAX_RELATIVE_RESIDUAL:
             return f"{said}, but float64 tells margins apart to {accuracy.arithmetic:.1e} only"
         if self.agreement is Agreement.FAILED and self.evidence.claim.of_ray:
             return f"{said}, but its ray is too short, or rounded too much, to contradict the proven interval"
-        if self.agreement is Agreement.FAILED and self.accuracy > UNSOLVED:
+        if self.agreement is Agreement.FAILED and self.accuracy > MAX_RELATIVE_RESIDUAL:
             return f"{said}, but its own conditions are missed by {self.accuracy:.1e}"
         return f"{said}, and is off by {worst(self.claim, self.off):.1e} at an accuracy of {self.accuracy:.1e}"
 
@@ -148,7 +148,7 @@ class FamilyVerdict:
         bounded = np.isfinite(self.interval.lower) and np.isfinite(self.interval.upper)
         stands = ["The interval is proven all the same: what is missing is an answer of the other kind that agrees."] if bounded else []
         arithmetic = max((j.evidence.accuracy.arithmetic for j in self.judgements if j.evidence.accuracy is not None), default=0.0)
-        if arithmetic > UNSOLVED:
+        if arithmetic > MAX_RELATIVE_RESIDUAL:
             size = f"C times the largest K_ii is about {arithmetic / UNIT:.0e}, too large for backends that compute in float64"
             return " ".join([*stands, f"{size}: scale the features, or lower C."])
         return " ".join(stands)
@@ -191,7 +191,7 @@ def judge(
     scale: float,
     tol: float = 1e-6,
     convex: bool = True,
-    possible: Ways | None = None,
+    possible: Availability | None = None,
     constant: float = 0.0,
 ) -> FamilyVerdict:
     """Return the verdict on a family from all its answers.
@@ -233,7 +233,7 @@ def judge(
         )
     if proven.lower > proven.upper:
         return FamilyVerdict(family, proven, Verdict.DISAGREE, "the proven bounds contradict each other", judgements)
-    verdict, reason = _verdict(judgements, possible or Ways(), proven.relative_width <= tol)
+    verdict, reason = _verdict(judgements, possible or Availability(), proven.relative_width <= tol)
     found = FamilyVerdict(family, proven, verdict, reason, judgements, standard.feasible)
     infinite = "" if standard.feasible and not found.unbounded else "unbounded: " if standard.feasible else "infeasible: "
     return replace(found, reason=f"{infinite}{reason}")
@@ -286,7 +286,7 @@ def _judgement(e: Evidence, standard: _Standard) -> Judgement:
     )
 
 
-def _accuracy(own: Accuracy, off: float, standard: _Standard) -> float:
+def _accuracy(own: SolveAccuracy, off: float, standard: _Standard) -> float:
     """The worst of the figures that say how well an answer's own problem was solved, relative to S."""
     return worst(own.normwise, off if own.residual is None else own.residual / standard.S, own.arithmetic)
 
@@ -320,12 +320,12 @@ def _agreement(e: Evidence, figures: tuple[float, float, float], standard: _Stan
     if not np.isfinite(standard.interval.upper):
         return Agreement.FAILED
     if e.claim.of_ray and not claim <= standard.tol:
-        resolved = max(e.accuracy.arithmetic, e.accuracy.blur * standard.S) <= UNSOLVED
+        resolved = max(e.accuracy.arithmetic, e.accuracy.blur * standard.S) <= MAX_RELATIVE_RESIDUAL
         held = resolved and standard.contradicted_by(e.claim)
         return Agreement.DISAGREES if held else Agreement.FAILED
     if claim <= standard.tol and off <= standard.tol:
         return Agreement.AGREES
-    if not accuracy <= UNSOLVED:
+    if not accuracy <= MAX_RELATIVE_RESIDUAL:
         return Agreement.DISAGREES if _ended_elsewhere(e, standard) else Agreement.FAILED
     excused = e.point is not None and _excused(e.claim, e.point, accuracy, standard)
     return Agreement.INACCURATE if excused else Agreement.DISAGREES
@@ -333,11 +333,11 @@ def _agreement(e: Evidence, figures: tuple[float, float, float], standard: _Stan
 
 def _ended_elsewhere(e: Evidence, standard: _Standard) -> bool:
     """Whether a solver says that it has come to its end, at a point that is proven to be off by more than float64 explains."""
-    if e.point is None or e.accuracy is None or not e.run.claims_the_end or not e.accuracy.arithmetic <= UNSOLVED:
+    if e.point is None or e.accuracy is None or not e.run.claims_the_end or not e.accuracy.arithmetic <= MAX_RELATIVE_RESIDUAL:
         return False
     above = e.point.inner.upper - standard.interval.upper if e.point.has_f else 0.0
     below = standard.interval.lower - e.point.inner.lower if e.point.has_alpha else 0.0
-    return max(above, below) > UNSOLVED * standard.S
+    return max(above, below) > MAX_RELATIVE_RESIDUAL * standard.S
 
 
 def _agreement_of_own(e: Evidence, figures: tuple[float, float, float], standard: _Standard) -> Agreement:
@@ -350,7 +350,7 @@ def _agreement_of_own(e: Evidence, figures: tuple[float, float, float], standard
     assert e.point is not None
     if _differs(e, accuracy, standard, e.point.stated_rounding):
         return Agreement.DISAGREES
-    if e.claim is None or not accuracy <= UNSOLVED or not np.isfinite(standard.interval.relative_width):
+    if e.claim is None or not accuracy <= MAX_RELATIVE_RESIDUAL or not np.isfinite(standard.interval.relative_width):
         return Agreement.FAILED
     agrees = claim <= standard.tol and off <= standard.tol and not _unequal(e, standard)
     return Agreement.AGREES if agrees else Agreement.INACCURATE
@@ -414,7 +414,7 @@ def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
     """The judgements, with a disagreement turned into a failure of the backend where a better answer to the same declaration agrees."""
 
     def better(this: Judgement, other: Judgement) -> bool:
-        agrees = other.agreement is Agreement.AGREES and other.accuracy <= UNSOLVED
+        agrees = other.agreement is Agreement.AGREES and other.accuracy <= MAX_RELATIVE_RESIDUAL
         return agrees or (other.agreement is Agreement.INACCURATE and other.accuracy <= CLAIM_FACTOR * this.accuracy)
 
     def acquitted(this: Judgement) -> bool:
@@ -424,7 +424,7 @@ def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
     return tuple(replace(j, agreement=Agreement.FAILED) if acquitted(j) else j for j in judgements)
 
 
-def _verdict(judged: Sequence[Judgement], possible: Ways, proven: bool) -> tuple[Verdict, str]:
+def _verdict(judged: Sequence[Judgement], possible: Availability, proven: bool) -> tuple[Verdict, str]:
     """Return the verdict and its reason; `proven` is True if an interval proves the optimum."""
     judgements = [j for j in judged if not j.evidence.run.control]
     against = [j.evidence.run.name for j in judgements if j.agreement is Agreement.DISAGREES]

@@ -10,7 +10,7 @@ import numpy as np
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.proofs.referee.evidence import Claim
 from equimargin.proofs.referee.rays import Ray
-from equimargin.solvers.backends.solve import Answer, Reading
+from equimargin.solvers.backends.solve import Answer, BackendValues
 from equimargin.solvers.solution import Status
 
 
@@ -21,12 +21,12 @@ def claim_of_ray(answer: Answer, ray: Ray) -> Claim:
     return Claim(value, reach=_moved(answer.on_family_scale, 0.0, ray.reach), infeasible=value == np.inf)
 
 
-def mismatch(answer: Answer, reading: Reading) -> float:
+def mismatch(answer: Answer, reading: BackendValues) -> float:
     """The largest of the three figures that say how far an answer is from its printed formula, on the family's scale."""
     return max(spread(answer, worth) for worth in _worths(answer, reading))
 
 
-def _worths(answer: Answer, reading: Reading) -> tuple[float, float, float]:
+def _worths(answer: Answer, reading: BackendValues) -> tuple[float, float, float]:
     """Three figures that make the mismatch of an answer, in units of its objective.
 
     They are |declared - printed| objective, and the violations of the declared and of the printed constraints, times their multipliers.
@@ -39,7 +39,7 @@ def _worths(answer: Answer, reading: Reading) -> tuple[float, float, float]:
     )
 
 
-def worth_of_all(reading: Reading, violations: Mapping[str, Any]) -> float:
+def worth_of_all(reading: BackendValues, violations: Mapping[str, Any]) -> float:
     """Violations of constraints, by name, times their multipliers, in units of the objective."""
     default = max(1.0, abs(reading.objective))
 

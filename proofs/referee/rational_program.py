@@ -15,9 +15,9 @@ from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.proofs.program.proven_optimum import ProvenOptimum, above, optimum, stated_rounding
 from equimargin.proofs.program.worth import worth
 from equimargin.proofs.referee.bounds import Bounds
-from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, Run
+from equimargin.proofs.referee.evidence import Claim, Evidence, PointProof, Run, SolveAccuracy
 from equimargin.proofs.referee.mismatch import claim_of_ray, mismatch
-from equimargin.proofs.referee.rays import ray_of
+from equimargin.proofs.referee.rays import extract_ray
 from equimargin.proofs.referee.residuals import own_residual
 from equimargin.solvers.backends.solve import Answer
 from equimargin.solvers.program_solution import ProgramSolution
@@ -72,10 +72,10 @@ class RationalProgram(Bounds):
         if claim is None:
             return Evidence(run, point=point)
         if own.is_known:
-            return Evidence(run, claim, point, Accuracy(_distance(claim.value, own.interval), 0.0))
+            return Evidence(run, claim, point, SolveAccuracy(_distance(claim.value, own.interval), 0.0))
         if answer.raw is None:
             return Evidence(run, claim, point)
-        return Evidence(run, claim, point, Accuracy(*own_residual(answer.raw.form, answer.raw.x, answer.raw.z)))
+        return Evidence(run, claim, point, SolveAccuracy(*own_residual(answer.raw.form, answer.raw.x, answer.raw.z)))
 
     def of_solution(self, run: Run, solution: ProgramSolution) -> Evidence:
         """Return the evidence of a specialised solver's solution."""
@@ -87,7 +87,7 @@ class RationalProgram(Bounds):
             return Evidence(replace(run, status=Status.NUMERICAL_FAILURE, reason=str(wrong)))
         proof = self._proof(found.interval, solution.formulation, found.rounding)
         run = replace(run, reason=found.reason)
-        return Evidence(run, Claim(found.interval.upper), proof, Accuracy(solution.accuracy * proof.proven.size, 0.0))
+        return Evidence(run, Claim(found.interval.upper), proof, SolveAccuracy(solution.accuracy * proof.proven.size, 0.0))
 
     def _proof(self, own: Interval, formulation: str | None, rounding: float = 0.0) -> PointProof:
         """Return the bounds of an answer's own optimum or value, beside those of the definition's.
@@ -99,7 +99,7 @@ class RationalProgram(Bounds):
 
     def _claim(self, answer: Answer) -> Claim | None:
         """Return a backend's claim on the optimum, by its values or by a verified ray; None where it makes none."""
-        ray = ray_of(answer)
+        ray = extract_ray(answer)
         if ray is not None and ray.proves:
             return replace(claim_of_ray(answer, ray), infeasible=not optimum(self.problem).feasible)
         if answer.reading is None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.rounding import largest
+from equimargin.formulations.numeric.rounding import max_or_inf
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.solvers.backends.solve import Answer
 from equimargin.solvers.solution import Status
@@ -52,7 +52,7 @@ class Ray:
         return min(turn, RAY_TOLERANCE * (1 + self.size) * self.gain / self.violation if self.violation > 0 else np.inf)
 
 
-def ray_of(answer: Answer) -> Ray | None:
+def extract_ray(answer: Answer) -> Ray | None:
     """The ray with which the backend certifies its status; None where it has none, or one of another shape."""
     if answer.raw is None:
         return None
@@ -66,25 +66,25 @@ def ray_of(answer: Answer) -> Ray | None:
 
 def proves_ray(answer: Answer) -> bool:
     """Whether the backend's raw ray proves what its status says."""
-    ray = ray_of(answer)
+    ray = extract_ray(answer)
     return ray is not None and ray.proves
 
 
 def reach_of_ray(answer: Answer) -> float:
     """How far the objective goes along the ray of an answer, in the units of the backend's problem; 0 where it has none."""
-    ray = ray_of(answer)
+    ray = extract_ray(answer)
     return 0.0 if ray is None else ray.reach
 
 
 def _primal_ray(form: StandardForm, x: Array) -> Ray:
-    x = x / max(largest(np.abs(x)), SMALLEST_RAY)
+    x = x / max(max_or_inf(np.abs(x)), SMALLEST_RAY)
     Px, s = form.P @ x, -(form.G @ x)
     below, above = np.minimum(x[np.isfinite(form.lower)], 0.0), np.maximum(x[np.isfinite(form.upper)], 0.0)
-    deviation = max(largest(np.abs(v)) for v in (Px, below, above))
-    return Ray(-float(form.q @ x), largest(np.abs(s - form.on_cone(s))), deviation, float(x @ Px), largest(np.abs(form.h)))
+    deviation = max(max_or_inf(np.abs(v)) for v in (Px, below, above))
+    return Ray(-float(form.q @ x), max_or_inf(np.abs(s - form.on_cone(s))), deviation, float(x @ Px), max_or_inf(np.abs(form.h)))
 
 
 def _dual_ray(form: StandardForm, z: Array) -> Ray:
     z = form.on_dual_cone(z)
-    z = z / max(largest(np.abs(z)), SMALLEST_RAY)
-    return Ray(-float(form.h @ z), largest(np.abs(form.G.T @ z)), 0.0, 0.0, largest(np.abs(form.q)))
+    z = z / max(max_or_inf(np.abs(z)), SMALLEST_RAY)
+    return Ray(-float(form.h @ z), max_or_inf(np.abs(form.G.T @ z)), 0.0, 0.0, max_or_inf(np.abs(form.q)))

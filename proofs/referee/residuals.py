@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.rounding import largest
+from equimargin.formulations.numeric.rounding import max_or_inf
 from equimargin.formulations.programs.standard_form import StandardForm
 
 
@@ -49,8 +49,8 @@ def own_residual(form: StandardForm, x: Array | None, z: Array | None, sizes: Ar
         primal_residual = np.append(primal_residual, outside)
         z = np.append(z, multiplier)
     normwise = max(
-        largest(np.abs(primal_residual)) / (1 + largest(np.abs(form.h))),
-        largest(np.abs(dual_residual)) / (1 + largest(np.abs(form.q))),
+        max_or_inf(np.abs(primal_residual)) / (1 + max_or_inf(np.abs(form.h))),
+        max_or_inf(np.abs(dual_residual)) / (1 + max_or_inf(np.abs(form.q))),
         abs(primal - dual) / (1 + abs(primal)),
     )
     curved = form.P.diagonal() > 0

@@ -13,7 +13,7 @@ from equimargin.solvers.registry import SOLVERS, Solver
 
 
 @dataclass(frozen=True)
-class Ways:
+class Availability:
     """Whether any formulation and any solver takes a family's problem, whether or not it was asked to.
 
     undeclarable : why no formulation of the family declares the problem, a clause; empty where one does.
@@ -26,7 +26,7 @@ class Ways:
     too_large: bool = False
 
 
-def ways(problem: AnyProblem) -> Ways:
+def find_available_answers(problem: AnyProblem) -> Availability:
     """Whether a problem can be declared and solved, from the refusals of all formulations of its family and of all specialised solvers.
 
     Parameters
@@ -37,7 +37,7 @@ def ways(problem: AnyProblem) -> Ways:
     too_large = bool(refusals) and all(refusal is not None and refusal.too_large for refusal in refusals)
     undeclarable = "the problem is too large to declare" if too_large else "no formulation takes the problem"
     solvable = any(_refusal(solver, problem) is None for solver in SOLVERS.values())
-    return Ways("" if None in refusals else undeclarable, "" if solvable else "no specialised solver takes the problem", too_large)
+    return Availability("" if None in refusals else undeclarable, "" if solvable else "no specialised solver takes the problem", too_large)
 
 
 def _refusal(way: Formulation | Solver, problem: AnyProblem) -> Refusal | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.bounds.complete import CompletedPoint, complete
-from equimargin.formulations.bounds.evaluate import arithmetic
+from equimargin.formulations.bounds.evaluate import relative_rounding_error
 from equimargin.formulations.bounds.intervals import inner_interval, interval
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.rounding import UNIT
@@ -17,11 +17,11 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.proofs.referee.bounds import Bounds
-from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, Run, Side, worst
+from equimargin.proofs.referee.evidence import Claim, Evidence, PointProof, Run, Side, SolveAccuracy, worst
 from equimargin.proofs.referee.mismatch import claim_of_ray, mismatch, spread, worth_of_all
-from equimargin.proofs.referee.rays import RAY_TOLERANCE, ray_of
+from equimargin.proofs.referee.rays import RAY_TOLERANCE, extract_ray
 from equimargin.proofs.referee.residuals import own_residual
-from equimargin.solvers.backends.solve import Answer, Raw, Reading
+from equimargin.solvers.backends.solve import Answer, BackendResult, BackendValues
 from equimargin.solvers.solution import Solution
 
 UNREACHABLE_NORM = 1e8
@@ -52,9 +52,11 @@ class WeakDuality(Bounds):
         problem = self.problem
         if answer.raw is None:
             return Evidence(run)
-        ray = ray_of(answer)
+        ray = extract_ray(answer)
         if ray is not None and ray.proves:
-            return Evidence(run, claim_of_ray(answer, ray), accuracy=Accuracy(arithmetic=arithmetic(problem), blur=_blur(problem)))
+            return Evidence(
+                run, claim_of_ray(answer, ray), accuracy=SolveAccuracy(arithmetic=relative_rounding_error(problem), blur=_blur(problem))
+            )
         if answer.reading is None:
             return Evidence(run)
         point = _judged_point(problem, answer.problem, answer.reading.point)
@@ -87,7 +89,7 @@ class WeakDuality(Bounds):
             cancellation=proven.upper - proof.inner.upper if np.isfinite(proven.upper) else 0.0,
             infeasible=_unreachable(problem, value, proven.lower),
         )
-        return Evidence(run, claim, proof, Accuracy(gap, 0.0, arithmetic(problem, point.multipliers)), solution.ray)
+        return Evidence(run, claim, proof, SolveAccuracy(gap, 0.0, relative_rounding_error(problem, point.multipliers)), solution.ray)
 
     def _proof(self, point: CanonicalPoint, completed: CompletedPoint, side: Side | None = None) -> PointProof:
         """Return the bounds of a point, and the lower bound by multipliers that are made from its f."""
@@ -108,15 +110,17 @@ def _blur(problem: Problem) -> float:
     return 4.0 * (problem.features_error + UNIT * float(np.abs(problem.gram.diagonal).max(initial=0.0)))
 
 
-def _accuracy(problem: Problem, answer: Answer, raw: Raw, reading: Reading, completed: CompletedPoint) -> Accuracy:
+def _accuracy(problem: Problem, answer: Answer, raw: BackendResult, reading: BackendValues, completed: CompletedPoint) -> SolveAccuracy:
     """The residual of the backend's own problem, or of the auxiliary variables where that is larger."""
     residual, normwise = own_residual(raw.form, raw.x, raw.z, _sizes(problem, answer, raw, reading, completed))
     missed = worth_of_all(reading, reading.eliminated_violations)
     residual = worst(residual, abs(reading.eliminated_objective - reading.objective), missed, _unrolled(answer, raw, reading))
-    return Accuracy(spread(answer, residual), max(normwise, reading.eliminated), arithmetic(problem, reading.point.multipliers))
+    return SolveAccuracy(
+        spread(answer, residual), max(normwise, reading.eliminated), relative_rounding_error(problem, reading.point.multipliers)
+    )
 
 
-def _sizes(problem: Problem, answer: Answer, raw: Raw, reading: Reading, completed: CompletedPoint) -> Array | None:
+def _sizes(problem: Problem, answer: Answer, raw: BackendResult, reading: BackendValues, completed: CompletedPoint) -> Array | None:
     """|x_i| of the backend's answer, or of the point that its multipliers make where that is larger: a flat direction hides in small x."""
     declared, alpha = answer.problem, reading.point.multipliers
     if raw.x is None or (alpha is not None and alpha.shape != (declared.p,)):  # or it was declared for other rows than it hands back
@@ -130,7 +134,7 @@ def _sizes(problem: Problem, answer: Answer, raw: Raw, reading: Reading, complet
     return sizes
 
 
-def _unrolled(answer: Answer, raw: Raw, reading: Reading) -> float:
+def _unrolled(answer: Answer, raw: BackendResult, reading: BackendValues) -> float:
     """Return the distance of the declared objective from the backend's own at its x; inf without an x.
 
     cvxpy replaces terms by unknowns of its own: for example it adds y with y = R alpha, and minimises 1/2 |y|^2 / C. Where 1 / C is large,

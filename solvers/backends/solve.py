@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.declaration import Declaration
-from equimargin.formulations.numeric.arguments import count, positive
+from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
@@ -34,14 +34,14 @@ Options = Callable[[float], dict[str, Any]]
 """The options of a backend that may work for a given number of seconds."""
 NOT_POLISHED = "its polishing did not make the accuracy that was asked of an answer of low accuracy"
 """What is said of an attempt whose answer is not accepted."""
-OVERTIME = 1.0
+GRACE_SECONDS = 1.0
 """Seconds beyond its limit that a backend is waited for: it looks at the clock between its iterations only."""
 OVERTIME_RATIO = 1.1
-"""Multiple of its limit that a backend is waited for, beside `OVERTIME`."""
+"""Multiple of its limit that a backend is waited for, beside `GRACE_SECONDS`."""
 
 
 @dataclass(frozen=True, eq=False)
-class Raw:
+class BackendResult:
     """What a backend was given and what it returned, in its own standard form."""
 
     form: StandardForm
@@ -59,7 +59,7 @@ class Raw:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class BackendValues:
     """What the declaration's variables and constraints held after the run, by the declaration's names."""
 
     objective: float
@@ -92,9 +92,9 @@ class Answer:
     """How the backend says that it ended."""
     reason: str
     """The same in a sentence."""
-    raw: Raw | None = None
+    raw: BackendResult | None = None
     """The backend's own problem and vectors; None where it was never run or broke down."""
-    reading: Reading | None = None
+    reading: BackendValues | None = None
     """The answer in the declaration's terms; None where the backend returned no values, or a certificate instead of them."""
     parameters: Mapping[str, Any] | None = None
     """The values of the declaration's parameters when it was solved; filled in with the present ones where it is None."""
@@ -170,7 +170,7 @@ def solve_declaration(
     if backend not in BACKENDS:
         raise ValueError(f"unknown backend {backend!r}; known: {', '.join(BACKENDS)}")
     tol, time_limit, ends = positive(tol, "tol"), positive(time_limit, "time_limit"), time.perf_counter() + total_time
-    max_iter = None if max_iter is None else count(max_iter, "max_iter")
+    max_iter = None if max_iter is None else check_count(max_iter, "max_iter")
     entry = BACKENDS[backend]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # cvxpy's, of inaccurate solutions and of what it computes from them: the referee recomputes that
@@ -247,7 +247,7 @@ def _attempt(
         backend.name,
         status,
         reason,
-        Raw(
+        BackendResult(
             form,
             columns_of(declaration.variables, data, chain),
             vector_of(x),
@@ -255,7 +255,7 @@ def _attempt(
             vector_of(primal_ray) if status is Status.UNBOUNDED else None,
             vector_of(dual_ray) if status is Status.INFEASIBLE else None,
         ),
-        None if rejected or status in (Status.INFEASIBLE, Status.UNBOUNDED) else reading_of(declaration),
+        None if rejected or status in (Status.INFEASIBLE, Status.UNBOUNDED) else read_declaration(declaration),
         compile_seconds=compiled - started,
         solve_seconds=solved - compiled,
         iterations=None if iterations is None else int(iterations),
@@ -289,7 +289,7 @@ def _run(backend: Callable[[], Any], time_limit: float) -> Any:
     KeyboardInterrupt : the user's, which SCS and OSQP take for their own while they run.  TimeoutError : it did not keep to its limit.
     """
     with unheard():
-        raw = interruptible(backend, seconds=OVERTIME_RATIO * time_limit + OVERTIME)
+        raw = interruptible(backend, seconds=OVERTIME_RATIO * time_limit + GRACE_SECONDS)
     if _own_word(raw) == "interrupted":
         raise KeyboardInterrupt
     return raw
@@ -324,12 +324,12 @@ def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, s
     return statuses.get(word, Status.NUMERICAL_FAILURE), said
 
 
-def reading_of(declaration: Declaration) -> Reading | None:
+def read_declaration(declaration: Declaration) -> BackendValues | None:
     """What the variables and constraints of a declaration hold now; None where a variable has no value."""
     values = declaration.values
     if any(value is None for value in values.values()):
         return None
-    found = Reading(
+    found = BackendValues(
         objective=float(declaration.objective.args[0].value),
         values={name: np.array(value) for name, value in values.items()},
         multipliers={name: declaration.multiplier(name) for name in declaration.constraints},

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers.dual import smo
 from equimargin.solvers.solution import Solution, checked
@@ -49,7 +49,7 @@ def solve_grid(
         raise ValueError(f"solve_grid does not take this {problem.family} problem: {refusal}")
     if problem.hard.any():
         raise ValueError("solve_grid: no row may be hard")
-    prices = [number(C, f"costs[{at}]", "positive and finite", lambda c: 0 < c < np.inf) for at, C in enumerate(costs)]
+    prices = [check_number(C, f"costs[{at}]", "positive and finite", lambda c: 0 < c < np.inf) for at, C in enumerate(costs)]
     folds = np.zeros((1, problem.m), dtype=bool) if held_out is None else np.atleast_2d(np.asarray(held_out, dtype=bool))
     if folds.ndim != 2 or folds.shape[1] != problem.m:
         raise ValueError(f"solve_grid: held_out must be of shape (k, {problem.m}), not {folds.shape}")

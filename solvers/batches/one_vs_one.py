@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin.formulations.kernels.kernel import Kernel
-from equimargin.formulations.numeric.arguments import choice
+from equimargin.formulations.numeric.arguments import check_choice
 from equimargin.formulations.problem.choices import LOSSES, Bias, LossName
 from equimargin.formulations.problem.construct import classification
 from equimargin.formulations.problem.margin import MarginProblem
@@ -55,7 +55,7 @@ def one_vs_one(
     classes = np.unique(labels)
     if len(classes) < 2:
         raise ValueError("one_vs_one: there must be at least two classes")
-    whole = classification(X, np.ones(labels.shape), C, kernel, choice(loss, "loss", LOSSES), bias, sample_weight)
+    whole = classification(X, np.ones(labels.shape), C, kernel, check_choice(loss, "loss", LOSSES), bias, sample_weight)
     problems = (_between(whole, labels == first, labels == second) for first, second in combinations(classes, 2))
     return [solve(problem, solver, **limits) for problem in problems]
 

@@ -17,7 +17,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import jit
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers
+from equimargin.solvers.progress import MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS, DualConvergenceMonitor, initial_multipliers
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements, without_levels
 from equimargin.solvers.solution import Limits, Solution, Status
@@ -55,9 +55,9 @@ def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solut
     low, high = np.where(S > 0, 0.0, -box), np.where(S > 0, box, 0.0)
     costs, floor = problem.group_costs, LEAST_CURVATURE * gram.mean_diagonal
     ridge = np.divide(0.5, costs, out=np.zeros(m), where=costs > 0) if problem.squared else np.zeros(m)
-    alpha = np.zeros(problem.p) if start is None else problem.repaired(multipliers(start, problem))
+    alpha = np.zeros(problem.p) if start is None else problem.repaired(initial_multipliers(start, problem))
     G = np.ascontiguousarray(S * alpha.reshape(T, m).T)
-    progress = Progress("columns", problem, limits, limits.max_iter or STEPS)
+    progress = DualConvergenceMonitor("columns", problem, limits, limits.max_iter or STEPS)
     f, steps = gram @ G.sum(axis=1), 0
     while True:
         V = S - f[:, None] - ridge[:, None] * G
@@ -66,7 +66,7 @@ def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solut
         if progress.show((S * G).T.ravel(), steps, violation):
             break
         block = _block(up, down, m)
-        most = min(WORK_BETWEEN_CLOCKS // (len(block) * T) + 1, progress.max_iter - steps)
+        most = min(MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // (len(block) * T) + 1, progress.max_iter - steps)
         here = G[block]
         tried = _steps(gram.block(block, block), ridge[block], here, low[block], high[block], V[block], SHARE * violation, floor, most)
         if not tried:

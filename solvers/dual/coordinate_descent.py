@@ -23,27 +23,27 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import LISTED_PAIRS
-from equimargin.solvers.dual.newton_on_face import climb, worth
+from equimargin.solvers.dual.newton_on_face import count_affordable_factorisations, maximise_on_face
 from equimargin.solvers.dual.sweeps import (
     EARLY_SWEEPS,
     LATE_OVER_RELAXATION,
     OVER_RELAXATION,
     ROW_CURVATURE_FLOOR,
-    Combinations,
-    Iterate,
     Order,
-    Pass,
     RowArrays,
+    SparseRows,
+    SweepIterate,
+    SweepResult,
+    merge_passes,
     norms2,
     quadratics,
     shuffle,
     sweep,
     thresholds,
-    together,
 )
 from equimargin.solvers.products.row_access import stored_entries, stored_rows
 from equimargin.solvers.products.swept_rows import StoredRows, stored_array, swept_rows
-from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers
+from equimargin.solvers.progress import MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS, DualConvergenceMonitor, initial_multipliers
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, relative_gap
@@ -85,22 +85,22 @@ REQUIREMENTS = Requirements(
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Repeat until the gap is small enough: sweep, compute the gap, apply Newton's method to the free rows, compute the gap."""
-    progress = Progress("coordinate_descent", problem, limits, limits.max_iter or 100_000)
-    dual, spent = Dual.of(problem), Spent()
-    alpha = np.zeros(problem.p) if warm_start is None else problem.repaired(np.asarray(multipliers(warm_start, problem)))
+    progress = DualConvergenceMonitor("coordinate_descent", problem, limits, limits.max_iter or 100_000)
+    dual, spent = Dual.of(problem), DescentCounters()
+    alpha = np.zeros(problem.p) if warm_start is None else problem.repaired(np.asarray(initial_multipliers(warm_start, problem)))
     over = progress.show(alpha, 0)
     while not over:
-        _sweep_on(dual, Iterate(alpha, _function(progress)), spent, progress)
+        _sweep_on(dual, SweepIterate(alpha, _function(progress)), spent, progress)
         over = progress.show(alpha, spent.sweeps, spent.violation)
-        if not over and _solve_for_free_rows(dual, Iterate(alpha, _function(progress)), spent, progress):
+        if not over and _solve_for_free_rows(dual, SweepIterate(alpha, _function(progress)), spent, progress):
             over = progress.show(alpha, spent.sweeps, spent.violation)
     return progress.solution()
 
 
-def after_sweeps(problem: MarginProblem, sweeps: int, progress: Progress) -> Array:
+def after_sweeps(problem: MarginProblem, sweeps: int, progress: DualConvergenceMonitor) -> Array:
     """The multipliers (p,) after some sweeps over all rows from 0, of a problem that meets REQUIREMENTS."""
-    dual, spent = Dual.of(problem), Spent()
-    at = Iterate(np.zeros(problem.p), np.zeros(problem.m if problem.explicit is None else problem.explicit.q))
+    dual, spent = Dual.of(problem), DescentCounters()
+    at = SweepIterate(np.zeros(problem.p), np.zeros(problem.m if problem.explicit is None else problem.explicit.q))
     order, low, high = dual.movable.copy(), -np.inf, np.inf
     for _ in range(sweeps):
         order, seen = _pass(dual, order, low, high, at, spent, progress)
@@ -133,7 +133,7 @@ class Dual:
         if problem.loss == "squared_hinge":
             np.divide(0.5, problem.costs, out=ridge, where=problem.costs > 0)
         X = stored_array(problem.gram.dense) if Z is None else swept_rows(Z)
-        whole, combinations = Combinations(*stored_entries(A)), Combinations.of(A)
+        whole, combinations = SparseRows(*stored_entries(A)), SparseRows.of(A)
         if Z is None:
             q = quadratics(whole, problem.gram.dense)
         else:
@@ -152,7 +152,7 @@ class Dual:
 
 
 @dataclass(eq=False)
-class Spent:
+class DescentCounters:
     """What a run has spent, and what it has seen.
 
     sweeps : passes so far.  work : multiplications in them since Newton's method was last tried.
@@ -166,13 +166,13 @@ class Spent:
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SHUFFLE_SEED))
 
 
-def _function(progress: Progress) -> Array:
+def _function(progress: DualConvergenceMonitor) -> Array:
     """f of the point last shown, freshly computed: w, or its values at the points."""
     shown = progress.shown
     return shown.f if shown.w is None else shown.w.copy()  # sweeps change it in place, and the point shown keeps its w
 
 
-def _sweep_on(dual: Dual, at: Iterate, spent: Spent, progress: Progress) -> None:
+def _sweep_on(dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor) -> None:
     """Sweep until another look at the gap pays: first over all rows, then over those that have not settled at a bound.
 
     It pays once the gap seems to be small enough, and where Newton's method is to follow. What each row adds to the gap is known when the
@@ -193,22 +193,24 @@ def _sweep_on(dual: Dual, at: Iterate, spent: Spent, progress: Progress) -> None
             break
 
 
-def _pass(dual: Dual, order: Order, low: float, high: float, at: Iterate, spent: Spent, progress: Progress) -> tuple[Order, Pass]:
+def _pass(
+    dual: Dual, order: Order, low: float, high: float, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
+) -> tuple[Order, SweepResult]:
     """Sweep once in random order, and look at the clock from time to time: the rows that have not settled, and what the sweep found."""
     shuffle(order, int(spent.rng.integers(2**31)))
     parts, unsettled = [], [order[:0]]
     omega = OVER_RELAXATION if spent.sweeps < EARLY_SWEEPS else LATE_OVER_RELAXATION
-    size = max(1000, WORK_BETWEEN_CLOCKS // dual.row_work)
+    size = max(1000, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // dual.row_work)
     for start in range(0, len(order), size):
         part = order[start : start + size]
-        seen = Pass(*sweep(part, low, high, omega, dual.rows, dual.X, dual.problem.explicit is None, at))
+        seen = SweepResult(*sweep(part, low, high, omega, dual.rows, dual.X, dual.problem.explicit is None, at))
         parts.append(seen)
         unsettled.append(part[: seen.unsettled])
         costly = seen.moved if dual.problem.explicit is None else len(part)
         spent.work += dual.row_work * costly + 10 * len(part)
         if progress.out_of_time:
             break
-    return np.concatenate(unsettled), together(parts)
+    return np.concatenate(unsettled), merge_passes(parts)
 
 
 def _free(dual: Dual, alpha: Array) -> Order:
@@ -216,12 +218,12 @@ def _free(dual: Dual, alpha: Array) -> Order:
     return np.flatnonzero((alpha > 0) & (alpha < dual.problem.box))
 
 
-def _factorisations(free: Order, spent: Spent) -> int:
+def _factorisations(free: Order, spent: DescentCounters) -> int:
     """How many factorisations of the free rows cost no more than the sweeps since Newton's method was last tried."""
-    return worth(len(free), spent.work // SWEEP_SPEED)
+    return count_affordable_factorisations(len(free), spent.work // SWEEP_SPEED)
 
 
-def _solve_for_free_rows(dual: Dual, at: Iterate, spent: Spent, progress: Progress) -> bool:
+def _solve_for_free_rows(dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor) -> bool:
     """Apply Newton's method to the free rows, in place, if it costs no more than the sweeps since it was last tried; whether it did."""
     problem, t, box, ridge = dual.problem, dual.problem.rows.t, dual.problem.box, dual.ridge
     free = _free(dual, at.alpha)
@@ -239,5 +241,5 @@ def _solve_for_free_rows(dual: Dual, at: Iterate, spent: Spent, progress: Progre
     H[np.diag_indices(len(free))] += ridge[free]
     bounds, clock = (np.zeros(len(free)), box[free]), lambda: progress.out_of_time
     with one_thread():
-        at.alpha[free] = climb(H, u - ridge[free] * at.alpha[free], at.alpha[free], *bounds, False, most, clock)
+        at.alpha[free] = maximise_on_face(H, u - ridge[free] * at.alpha[free], at.alpha[free], *bounds, False, most, clock)
     return True

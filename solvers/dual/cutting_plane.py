@@ -27,7 +27,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.slacks import Slacks
 from equimargin.solvers.dual.qp_on_simplex import maximum
-from equimargin.solvers.progress import Progress, started
+from equimargin.solvers.progress import DualConvergenceMonitor, initial_function
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution
@@ -52,7 +52,7 @@ REQUIREMENTS = Requirements(
 )
 
 
-class Round(NamedTuple):
+class CuttingPlaneRound(NamedTuple):
     """How a round ended.
 
     constraints : number of those kept.  active : number of those with a multiplier.  lower, upper : bounds.  gap : relative gap.
@@ -74,9 +74,9 @@ class Round(NamedTuple):
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Add one constraint a round, until the gap is small enough."""
-    progress = Progress("cutting_plane", problem, limits, limits.max_iter or ROUND_LIMIT)
-    restricted = Restricted(problem)
-    at = restricted.at() if warm_start is None else _function(problem, started(warm_start, problem))
+    progress = DualConvergenceMonitor("cutting_plane", problem, limits, limits.max_iter or ROUND_LIMIT)
+    restricted = RestrictedMaster(problem)
+    at = restricted.at() if warm_start is None else _function(problem, initial_function(warm_start, problem))
     upper, iteration, moved, best, trajectory = np.inf, 0, True, at.v, []
     while True:
         slacks = problem.rows.slacks(at.g, problem.group_costs)
@@ -85,7 +85,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
             upper, best = value, at.v
         point = restricted.point(best)
         over = progress.weigh(point, upper, restricted.value, iteration, moved)
-        trajectory.append(Round(iteration, len(restricted.cuts), restricted.active, restricted.value, upper, progress.gap))
+        trajectory.append(CuttingPlaneRound(iteration, len(restricted.cuts), restricted.active, restricted.value, upper, progress.gap))
         if over:
             break
         before = restricted.value
@@ -99,7 +99,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
+class PrimalFunction:
     """f, by v = w (q,) or beta (m,); its values g (m,) at the points; and norm2 = |f|^2."""
 
     v: Array
@@ -123,7 +123,7 @@ class Cut:
     idle: int = 0
 
 
-class Restricted:
+class RestrictedMaster:
     """The constraints found so far and the optimum of the problem with them alone.
 
     cuts : the k constraints.  mu : (k,) their multipliers.  value : the dual objective at mu.
@@ -172,14 +172,14 @@ class Restricted:
             self.cuts = [cut for cut in self.cuts if cut.idle < ROUNDS_BEFORE_DROP]
             self.mu, self._G = self.mu[kept], self._G[np.ix_(kept, kept)]
 
-    def at(self) -> Function:
+    def at(self) -> PrimalFunction:
         """f = sum_k mu_k a_k."""
         n = self.problem.m if self.Z is None else self.Z.q
         v, image = np.zeros(n), np.zeros(n)
         for mu, cut in self._with_multipliers():
             v += mu * cut.pull
             image += mu * cut.image
-        return Function(v, image if self.Z is None else self.Z @ v, float(v @ image))
+        return PrimalFunction(v, image if self.Z is None else self.Z @ v, float(v @ image))
 
     def point(self, v: Array) -> Point:
         """A function v = w or beta, and the multipliers of the rows."""
@@ -192,9 +192,9 @@ class Restricted:
         return [(mu, cut) for mu, cut in zip(self.mu.tolist(), self.cuts, strict=True) if mu > 0]
 
 
-def _function(problem: MarginProblem, v: Array) -> Function:
+def _function(problem: MarginProblem, v: Array) -> PrimalFunction:
     """f by v = w or beta."""
     if problem.explicit is not None:
-        return Function(v, problem.explicit @ v, float(v @ v))
+        return PrimalFunction(v, problem.explicit @ v, float(v @ v))
     g = problem.gram @ v
-    return Function(v, g, float(v @ g))
+    return PrimalFunction(v, g, float(v @ g))

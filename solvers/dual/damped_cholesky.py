@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from equimargin.formulations.numeric.arrays import Array
 
 
-class Factor(NamedTuple):
+class CholeskyFactor(NamedTuple):
     """Cholesky's factor (n, n), in one triangle of a matrix."""
 
     matrix: NDArray[Any]
@@ -38,7 +38,7 @@ def damped_factor(
     dampings: Iterable[float],
     lower: bool = False,
     out_of_time: Callable[[], bool] = lambda: False,
-) -> Factor | None:
+) -> CholeskyFactor | None:
     """The factor for the first damping that allows one; None if none does, or when time is out.
 
     Parameters
@@ -53,7 +53,7 @@ def damped_factor(
         H.flat[:: len(H) + 1] = diagonal + damping * unit
         factor, wrong = _lapack("potrf", H.dtype)(H, lower=lower, overwrite_a=True, clean=False)
         if not wrong and math.isfinite(factor.diagonal().sum()):  # an H with NaN may have a factor with NaN
-            return Factor(factor, lower)
+            return CholeskyFactor(factor, lower)
         if out_of_time():
             break
     return None

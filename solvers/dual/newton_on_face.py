@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.solvers.dual.damped_cholesky import Factor, damped_factor
+from equimargin.solvers.dual.damped_cholesky import CholeskyFactor, damped_factor
 
 FACE_DAMPINGS = {
     np.dtype(np.float32): tuple(10.0**k for k in range(-6, 2)),
@@ -36,14 +36,14 @@ FACTORISATION_SPEED = 180
 """Ratio of n^3 to the multiplications in a first-order method's loops that take as long as a factorisation of n rows, as measured."""
 
 
-def worth(n: int, work: int) -> int:
+def count_affordable_factorisations(n: int, work: int) -> int:
     """How many factorisations of n free rows cost no more than `work` multiplications in a first-order method's loops."""
     if not 2 <= n <= LARGEST_FACE:
         return 0
     return (SMALL_FACE_SOLVES if n <= SMALL_FACE else 0) + FACTORISATION_SPEED * work // n**3
 
 
-def climb(
+def maximise_on_face(
     H: NDArray[Any], g: Array, x: Array, lower: Array, upper: Array, balanced: bool, most: int, out_of_time: Callable[[], bool]
 ) -> Array:
     """Raise the objective by Newton's method on the face.
@@ -154,7 +154,7 @@ def _direction(H: NDArray[Any], g: Array, total: float | None, out_of_time: Call
     return d
 
 
-def _factor(H: NDArray[Any], out_of_time: Callable[[], bool]) -> Factor | None:
+def _factor(H: NDArray[Any], out_of_time: Callable[[], bool]) -> CholeskyFactor | None:
     """The factor of H + damping I; None if there is none, or when time is out."""
     diagonal = H.diagonal()
     size = float(np.abs(diagonal).mean()) or 1.0

@@ -24,13 +24,13 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import interval
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.workspace import Workspace, lent
+from equimargin.formulations.numeric.workspace import Workspace, borrow_workspace
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.solvers.dual.newton_on_face import SMALL_FACE, climb, worth
-from equimargin.solvers.dual.smo_problem import Index, Look, PointProblem, Units
+from equimargin.solvers.dual.newton_on_face import SMALL_FACE, count_affordable_factorisations, maximise_on_face
+from equimargin.solvers.dual.smo_problem import Index, OptimalityState, PointProblem, ProblemScaling
 from equimargin.solvers.dual.working_set import WorkingSet, pair_steps
-from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers, risen
+from equimargin.solvers.progress import MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS, DualConvergenceMonitor, has_increased, initial_multipliers
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
@@ -40,12 +40,12 @@ PAIR_CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12
 """Smallest curvature of a pair in each precision, over the mean diagonal of K: that of two equal points is rounding, or 0."""
 KEPT_MARGIN = 0.1
 """Over half the range of z: points that are further than this inside their margin keep their f of the run when the gap is computed."""
-SMALLEST_IN_FLOAT32 = 256
+MIN_POINTS_FLOAT32 = 256
 """Points above which pair steps begin in float32. Of fewer points one block of K in float64 serves the steps and the gap, and takes less
 time than a block in float32 and rows in float64."""
 NEWTON_GAP = 0.003
 """Relative gap above which Newton's method is left out: the free points are not yet those of the optimum."""
-MOST_FREE = 4000
+MAX_NEWTON_POINTS = 4000
 """Free points above which Newton's method is left out: a factorisation of their matrix takes seconds."""
 ROUND_STEPS_PER_POINT = 5
 """Pair steps of a round for every point of the working set, at least: the gradients outside of the set cost as much as several of them."""
@@ -60,15 +60,15 @@ DEEPEST_WHOLE_ROUND = 0.0003
 SHALLOWEST_ROUND = 0.5
 """Share of the violation at its start above which a round goes on, even where the gap has to fall by less."""
 PAIR_STEP_WORK = 600
-"""Work that a pair step costs beside its two passes over the working set, in the units of `Effort`, as measured."""
+"""Work that a pair step costs beside its two passes over the working set, in the units of `WorkCounter`, as measured."""
 FACE_WORK = 600_000
-"""Work that a try of Newton's method costs beside its matrix and its factorisations, in the units of `Effort`, as measured."""
+"""Work that a try of Newton's method costs beside its matrix and its factorisations, in the units of `WorkCounter`, as measured."""
 FACTORISATION_WORK = 200_000
-"""Work that a factorisation costs beside what grows with the number of points, in the units of `Effort`, as measured."""
+"""Work that a factorisation costs beside what grows with the number of points, in the units of `WorkCounter`, as measured."""
 CUBE_PER_WORK = 36
-"""Ratio of n^3 to the work of a factorisation of n points, in the units of `Effort`, as measured."""
+"""Ratio of n^3 to the work of a factorisation of n points, in the units of `WorkCounter`, as measured."""
 WORK_PER_MULTIPLICATION = 8
-"""Work, in the units of `Effort`, that counts as one multiplication of the loops that `worth` knows: those of pair steps are vectorised."""
+"""Work, in the units of `WorkCounter`, of one multiplication in `count_affordable_factorisations`: pair steps are vectorised."""
 FACTORISATIONS_EXPECTED = 3
 """Factorisations whose price is compared with that of the pair steps ahead."""
 FACTORISATIONS_ALLOWED = 8
@@ -104,14 +104,14 @@ REQUIREMENTS = Requirements(
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """The optimum of one problem."""
-    with one_thread(), lent() as memory:
+    with one_thread(), borrow_workspace() as memory:
         return _descend(_Descent.of(problem, warm_start, limits, memory), limits, warm_start is not None)
 
 
 def _solve_grid(problems: Iterable[MarginProblem], limits: Limits) -> Iterator[Solution]:
     """The optima of problems that differ in C and weights, each from the one before where only C differs; blocks of K are kept."""
     descent: _Descent | None = None
-    with lent() as memory:
+    with borrow_workspace() as memory:
         for problem in problems:
             with one_thread():
                 descent = _Descent.of(problem, None, limits, memory) if descent is None else descent.turned_to(problem, limits)
@@ -128,7 +128,7 @@ def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
     watched : whether the true gap of the start is computed, too; with a callback that of every round is.
     """
     margin = descent.problem.margin
-    progress = Progress("smo", margin, limits, limits.max_iter or 10_000_000 + 1000 * margin.p, descent.product)
+    progress = DualConvergenceMonitor("smo", margin, limits, limits.max_iter or 10_000_000 + 1000 * margin.p, descent.product)
     watched = watched or limits.callback is not None
     while True:
         if watched or descent.ready or progress.out_of_time or descent.effort.steps >= progress.max_iter:
@@ -149,7 +149,7 @@ def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
 
 
 @dataclass
-class Iterate:
+class SmoIterate:
     """The point of a run.
 
     a : (m,).  G : (m,) the gradient K a - z.  drift : sum of |changes of a| since K a was computed in float64 at every point; it is
@@ -162,7 +162,7 @@ class Iterate:
 
 
 @dataclass
-class Aim:
+class GapTarget:
     """When the true gap is computed, and whether the rounds still lead there.
 
     goal : the estimated relative gap, and eps : the violation, at which the true gap is computed.  tightening : what the next tightening of
@@ -180,11 +180,11 @@ class Aim:
     reached: float = -np.inf
     idle: int = 0
 
-    def note(self, look: Look, most_dual: float) -> None:
+    def note(self, look: OptimalityState, most_dual: float) -> None:
         """Count a round; most_dual : a larger dual value is rounding, after which nothing can be hoped for."""
         estimated = math.isfinite(look.gap)
         measure = look.relative_gap if estimated else look.violation
-        better = measure < 0.9 * self.best or (estimated and risen(look.dual, self.reached, 0.01 * look.gap, abs(look.dual)))
+        better = measure < 0.9 * self.best or (estimated and has_increased(look.dual, self.reached, 0.01 * look.gap, abs(look.dual)))
         self.idle = STALLED_ROUNDS if look.dual > most_dual else 0 if better else self.idle + 1
         self.best, self.reached = min(self.best, measure), max(self.reached, look.dual)
 
@@ -196,7 +196,7 @@ class Aim:
 
 
 @dataclass
-class Effort:
+class WorkCounter:
     """What a run has spent.
 
     steps : pair steps.  work : since Newton's method was last tried, in units of what a pass of a pair step spends on a point, as measured.
@@ -220,20 +220,20 @@ class _Descent:
     """
 
     problem: PointProblem
-    at: Iterate
-    look: Look
+    at: SmoIterate
+    look: OptimalityState
     working: WorkingSet
-    aim: Aim
-    effort: Effort
+    aim: GapTarget
+    effort: WorkCounter
 
     @classmethod
     def of(cls, problem: MarginProblem, start: Point | None, limits: Limits, memory: Workspace) -> _Descent:
         """At 0, or at the multipliers of a start."""
-        units = Units.of(problem)
+        units = ProblemScaling.of(problem)
         points = PointProblem.of(problem, units)
-        at = Iterate(np.zeros(problem.m), -points.z, 0.0)
+        at = SmoIterate(np.zeros(problem.m), -points.z, 0.0)
         if start is not None:
-            at = Iterate(points.numbers(multipliers(start, problem)), -points.z, np.inf)
+            at = SmoIterate(points.numbers(initial_multipliers(start, problem)), -points.z, np.inf)
         return cls._starting(points, at, WorkingSet.of(problem.gram, units.unit, limits.n_jobs, memory), limits)
 
     def turned_to(self, problem: MarginProblem, limits: Limits) -> _Descent:
@@ -242,14 +242,14 @@ class _Descent:
         ratio = problem.C / margin.C if problem.weights is margin.weights else 0.0
         points = PointProblem.of(problem, self.problem.units)
         a = np.clip(ratio * self.at.a, points.sides.lower, points.sides.upper)
-        return self._starting(points, Iterate(a, ratio * f - points.z, ratio * self.at.drift), self.working, limits)
+        return self._starting(points, SmoIterate(a, ratio * f - points.z, ratio * self.at.drift), self.working, limits)
 
     @classmethod
-    def _starting(cls, problem: PointProblem, at: Iterate, working: WorkingSet, limits: Limits) -> _Descent:
+    def _starting(cls, problem: PointProblem, at: SmoIterate, working: WorkingSet, limits: Limits) -> _Descent:
         """At a point, nothing spent: in float32 where an estimate of the gap says when it has led astray."""
-        working.work_in(working.single if problem.has_estimate and working.m > SMALLEST_IN_FLOAT32 else working.exact)
-        aim = Aim(goal=0.9 * limits.tol, eps=max(FIRST_VIOLATION, limits.tol))
-        descent = cls(problem, at, problem.look(at.a, at.G), working, aim, Effort())
+        working.work_in(working.single if problem.has_estimate and working.m > MIN_POINTS_FLOAT32 else working.exact)
+        aim = GapTarget(goal=0.9 * limits.tol, eps=max(FIRST_VIOLATION, limits.tol))
+        descent = cls(problem, at, problem.look(at.a, at.G), working, aim, WorkCounter())
         aim.note(descent.look, problem.most_dual)
         return descent
 
@@ -306,7 +306,7 @@ class _Descent:
         self.look = self.problem.look(self.at.a, self.at.G)
         self.aim.note(self.look, self.problem.most_dual)
 
-    def ended(self, progress: Progress) -> bool:
+    def ended(self, progress: DualConvergenceMonitor) -> bool:
         """Whether there is nothing more to find: no optimum, or none that could be told from a stationary point."""
         margin = self.problem.margin
         if self.problem.any_hard and margin.convex and self._unbounded(progress):
@@ -317,19 +317,19 @@ class _Descent:
             progress.end(Status.STATIONARY, f"the optimality conditions hold to {max(self.look.violation, 0.0):.2e}")
         return progress.status is not None
 
-    def _unbounded(self, progress: Progress) -> bool:
+    def _unbounded(self, progress: DualConvergenceMonitor) -> bool:
         """Whether the multipliers are a ray along which the hard dual has no end, as far as double precision can tell."""
         units, alpha = self.problem.units, self.problem.multipliers(self.at.a)
         beyond = _ray_value(progress, units) * units.scale > HARD_OPTIMUM_LIMIT * units.spread
         return bool(beyond and np.isinf(interval(self.problem.margin, Point(alpha=alpha)).upper))
 
-    def correct(self, progress: Progress) -> None:
+    def correct(self, progress: DualConvergenceMonitor) -> None:
         """Go on in float64, to a smaller estimate of the gap; from 0 where rounding has led to a dual value below that of 0."""
         problem, tol = self.problem, progress.limits.tol
         if self.working.in_float32:
             self.working.work_in(self.working.exact)
         if problem.margin.convex and progress.dual < 0.0:
-            self.at = Iterate(np.zeros(problem.units.m), -problem.z, 0.0)
+            self.at = SmoIterate(np.zeros(problem.units.m), -problem.z, 0.0)
         self.aim.narrow(tol, progress.gap)
         if problem.margin.convex and np.isinf(progress.primal):
             self._tighten(0.25 * tol * progress.dual)
@@ -350,7 +350,7 @@ class _Descent:
         self.problem = problem.tightened(more)
         self.at.G = self.at.G + problem.z - self.problem.z
 
-    def pair_round(self, progress: Progress) -> None:
+    def pair_round(self, progress: DualConvergenceMonitor) -> None:
         """Pair steps on a working set, until its violation has fallen as far as the estimated gap has to fall."""
         effort, look, goal = self.effort, self.look, self.aim.goal
         effort.work += self.working.choose(look)
@@ -362,7 +362,9 @@ class _Descent:
         limit = max(ROUND_STEPS_PER_POINT * len(W), FEWEST_ROUND_STEPS, effort.steps // 2 if self.rough else 0)
         done = 0
         while done < limit and effort.steps < progress.max_iter and not progress.out_of_time:
-            chunk = min(max(FEWEST_STEPS_AT_ONCE, WORK_BETWEEN_CLOCKS // len(W)), limit - done, progress.max_iter - effort.steps)
+            chunk = min(
+                max(FEWEST_STEPS_AT_ONCE, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // len(W)), limit - done, progress.max_iter - effort.steps
+            )
             steps, violation = pair_steps(K, G, a, sides, PAIR_CURVATURE_FLOOR[K.dtype], eps, chunk)
             done, effort.steps = done + steps, effort.steps + steps
             if violation <= eps or steps < chunk:
@@ -372,7 +374,7 @@ class _Descent:
         after = self.look.relative_gap
         effort.pace = float(np.log(look.relative_gap / after)) if 0.0 < after < look.relative_gap < np.inf else 0.0
 
-    def newton_round(self, progress: Progress) -> None:
+    def newton_round(self, progress: DualConvergenceMonitor) -> None:
         """Newton's method on the free points, where it is no dearer than the pair steps that seem to be left."""
         if not self.problem.margin.convex:
             return
@@ -385,7 +387,7 @@ class _Descent:
         H[np.diag_indices(len(free))] += np.where(a > 0, sides.ridge[1], sides.ridge[0]).astype(H.dtype)
         lower, upper = np.where(a > 0, 0.0, sides.lower), np.where(a < 0, 0.0, sides.upper)
         g = self.look.level - self.look.rise[free]
-        new = climb(H, g, a, lower, upper, True, most, lambda: progress.out_of_time)
+        new = maximise_on_face(H, g, a, lower, upper, True, most, lambda: progress.out_of_time)
         self.effort.spent, self.effort.work = self._move(free, new) + 4 * len(free) ** 2, 0
 
     def _affordable(self, n: int) -> int:
@@ -396,8 +398,8 @@ class _Descent:
         """
         effort, look, goal, working = self.effort, self.look, self.aim.goal, self.working
         if not self.rough and n <= SMALL_FACE:
-            return worth(n, effort.work // WORK_PER_MULTIPLICATION)
-        if not 2 <= n <= MOST_FREE or look.relative_gap > NEWTON_GAP or effort.work < 2 * effort.spent:
+            return count_affordable_factorisations(n, effort.work // WORK_PER_MULTIPLICATION)
+        if not 2 <= n <= MAX_NEWTON_POINTS or look.relative_gap > NEWTON_GAP or effort.work < 2 * effort.spent:
             return 0
         once = FACE_WORK + 8 * n**2 + (0 if working.whole else 4 * n * working.m)
         each = FACTORISATION_WORK + 8 * n**2 + n**3 // CUBE_PER_WORK
@@ -414,7 +416,7 @@ class _Descent:
         return work
 
 
-def _ray_value(progress: Progress, units: Units) -> float:
+def _ray_value(progress: DualConvergenceMonitor, units: ProblemScaling) -> float:
     """The dual value of the best multiple of the multipliers, (t'alpha)^2 / (2 |A'alpha|_K^2)."""
     norm2 = progress.shown.norm2
     gain = max(progress.dual + norm2 / 2, 0.0)

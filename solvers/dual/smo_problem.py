@@ -32,7 +32,7 @@ NEVER = 1e30
 """Slope that stands in for an infinite one: sums of float32 would turn an infinity into NaN."""
 
 
-class Sides(NamedTuple):
+class SeparablePart(NamedTuple):
     """The separable part of the objective on both sides of 0, of every point.
 
     lower, upper : (m,) the box.  width : (m,) the slope of the tube.  ridge : (2, m) the curvature below 0 and above 0.
@@ -43,13 +43,13 @@ class Sides(NamedTuple):
     width: Array
     ridge: Array
 
-    def of(self, points: Index) -> Sides:
+    def of(self, points: Index) -> SeparablePart:
         """Those of some of the points."""
-        return Sides(self.lower[points], self.upper[points], self.width[points], self.ridge[:, points])
+        return SeparablePart(self.lower[points], self.upper[points], self.width[points], self.ridge[:, points])
 
 
 @dataclass(frozen=True)
-class Units:
+class ProblemScaling:
     """The points of the rows, and the units; both are the same at all costs.
 
     m : points.  point : (p,) the point of every row.
@@ -63,7 +63,7 @@ class Units:
     middle: float
 
     @classmethod
-    def of(cls, problem: MarginProblem) -> Units:
+    def of(cls, problem: MarginProblem) -> ProblemScaling:
         """The units of a problem that SMO takes."""
         rows = problem.rows
         point = np.abs(rows.dot(np.arange(1.0, problem.m + 1))).astype(np.intp) - 1
@@ -84,7 +84,7 @@ class Units:
         return most
 
 
-class Look(NamedTuple):
+class OptimalityState(NamedTuple):
     """What the slopes say of a point a.
 
     rise, fall : (m,) the slope of every point to both sides, G included.  free : (m,) whether they are equal.
@@ -119,8 +119,8 @@ class PointProblem:
     """
 
     margin: MarginProblem
-    units: Units
-    sides: Sides
+    units: ProblemScaling
+    sides: SeparablePart
     z: Array
     costs: Array
     hard: NDArray[np.bool_]
@@ -128,7 +128,7 @@ class PointProblem:
     most_dual: float
 
     @classmethod
-    def of(cls, problem: MarginProblem, units: Units) -> PointProblem:
+    def of(cls, problem: MarginProblem, units: ProblemScaling) -> PointProblem:
         """The problem at the costs of a margin problem.
 
         Parameters
@@ -138,10 +138,10 @@ class PointProblem:
         return cls._with_targets(problem, units, problem.rows.t)
 
     @classmethod
-    def _with_targets(cls, problem: MarginProblem, units: Units, t: Array) -> PointProblem:
+    def _with_targets(cls, problem: MarginProblem, units: ProblemScaling, t: Array) -> PointProblem:
         """The problem whose targets are t, (p,)."""
         m, s = units.m, problem.rows.s
-        sides, z, costs = Sides(np.empty(m), np.empty(m), np.empty(m), np.empty((2, m))), np.empty(m), np.zeros((2, m))
+        sides, z, costs = SeparablePart(np.empty(m), np.empty(m), np.empty(m), np.empty((2, m))), np.empty(m), np.zeros((2, m))
         _place(units.point, s, (s * t - units.middle) / units.spread, problem.costs * units.scale, z, sides.width, costs)
         _bound(costs, 0.5 / units.spread if problem.squared else 0.0, sides.lower, sides.upper, sides.ridge)
         at_0, hard = problem.scale * units.scale / units.spread, np.isinf(problem.costs)
@@ -174,12 +174,12 @@ class PointProblem:
         """The problem with the targets of the hard rows raised by `more`, in the targets' own units."""
         return self._with_targets(self.margin, self.units, self.margin.rows.t + more * self.hard)
 
-    def look(self, a: Array, G: Array) -> Look:
+    def look(self, a: Array, G: Array) -> OptimalityState:
         """The slopes and the estimated gap at a, (m,), whose gradient K a - z is G, (m,)."""
         rise, fall, free = np.empty(len(a)), np.empty(len(a)), np.empty(len(a), dtype=bool)
         least, most, level, gap, dual = _seen(G, a, self.z, self.sides, self.costs, rise, fall, free)
         size = relative_size(self.at_0, dual + gap, dual)
-        return Look(rise, fall, free, least, most, level, gap, dual, gap / size if math.isfinite(gap) and size > 0 else math.inf)
+        return OptimalityState(rise, fall, free, least, most, level, gap, dual, gap / size if math.isfinite(gap) and size > 0 else math.inf)
 
 
 @brief
@@ -218,7 +218,7 @@ def _bound(costs: Array, curvature: float, lower: Array, upper: Array, ridge: Ar
 @brief
 @fast
 def _seen(
-    G: Array, a: Array, z: Array, sides: Sides, costs: Array, rise: Array, fall: Array, free: NDArray[np.bool_]
+    G: Array, a: Array, z: Array, sides: SeparablePart, costs: Array, rise: Array, fall: Array, free: NDArray[np.bool_]
 ) -> tuple[float, float, float, float, float]:
     """What `_slopes` and then `_estimate` return."""
     lower, upper, width, ridge = sides

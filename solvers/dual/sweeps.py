@@ -30,7 +30,7 @@ from equimargin.formulations.numeric.prefetch import prefetch
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.solvers.products.row_access import Index, row_add, row_clear, row_dot, stored_entries, stored_rows
 from equimargin.solvers.products.swept_rows import StoredRows, swept_add, swept_fetch
-from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS
+from equimargin.solvers.progress import MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS
 
 Order = NDArray[np.int64]
 
@@ -52,10 +52,10 @@ share of 1 a sixth more rows are visited in vain; with 0.25 rows are left out to
 TERMS = 4
 """Numbers of a row in RowArrays.terms."""
 UNCONDITIONAL_SHARE = 0.03
-"""Share of the sweeps allowed that `settled` makes in any case. After these it goes on only while what the rows add falls fast enough."""
+"""Share of the sweeps allowed that `solve_restricted` always makes. It makes others only while what the rows add falls fast enough."""
 
 
-class Combinations(NamedTuple):
+class SparseRows(NamedTuple):
     """A (p, m) by the arrays of a CSR matrix; `indptr` and `indices` are empty where row r is `data[r]` times point r."""
 
     indptr: Index
@@ -79,18 +79,18 @@ class RowArrays(NamedTuple):
     the upper end, the ridge that of a squared hinge, and q_r contains it.
     """
 
-    A: Combinations
+    A: SparseRows
     terms: Array
 
 
-class Iterate(NamedTuple):
+class SweepIterate(NamedTuple):
     """The multipliers alpha (p,) and f, held as v (q,) or (m,). Sweeps change both arrays in place."""
 
     alpha: Array
     v: Array
 
 
-class Pass(NamedTuple):
+class SweepResult(NamedTuple):
     """What a sweep found.
 
     unsettled, moved : how many rows have not settled, and how many moved.  lowest, highest : u_r that a row could follow.
@@ -105,16 +105,16 @@ class Pass(NamedTuple):
     gain: float
 
 
-def together(parts: Sequence[Pass]) -> Pass:
+def merge_passes(parts: Sequence[SweepResult]) -> SweepResult:
     """What the parts of a sweep found together."""
     if not parts:
-        return Pass(0, 0, 0.0, 0.0, 0.0, 0.0)
+        return SweepResult(0, 0, 0.0, 0.0, 0.0, 0.0)
     unsettled, moved, lowest, highest, share, gain = zip(*parts, strict=True)
-    return Pass(sum(unsettled), sum(moved), min(lowest), max(highest), sum(share), sum(gain))
+    return SweepResult(sum(unsettled), sum(moved), min(lowest), max(highest), sum(share), sum(gain))
 
 
-def settled(
-    Y: Any, t: Array, box: Array, at: Iterate, enough: float, most: int, out_of_time: Callable[[], bool]
+def solve_restricted(
+    Y: Any, t: Array, box: Array, at: SweepIterate, enough: float, most: int, out_of_time: Callable[[], bool]
 ) -> tuple[Array, Array, bool]:
     """Sweep over some rows of a hinge, the others held, until these rows add little to the gap.
 
@@ -129,8 +129,8 @@ def settled(
     alpha : (k,) within 0 .. box.  w : (q,) that goes with it, up to rounding.  reached : whether they add no more than `enough`.
     """
     Z = Explicit(Y, False)
-    X, order, at = stored_rows(Z), np.arange(Z.m), Iterate(at.alpha.copy(), at.v.copy())
-    part = 1 + 10 * WORK_BETWEEN_CLOCKS // (4 * Z.entries + 1)
+    X, order, at = stored_rows(Z), np.arange(Z.m), SweepIterate(at.alpha.copy(), at.v.copy())
+    part = 1 + 10 * MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // (4 * Z.entries + 1)
     for start in range(0, most, part):
         if out_of_time():
             break
@@ -152,7 +152,7 @@ def shuffle(order: Order, seed: int) -> None:
 
 
 @jit
-def norms2(A: Combinations, X: Any, z: Array) -> Array:
+def norms2(A: SparseRows, X: Any, z: Array) -> Array:
     """|A_r Z|^2, (p,); z : (q,) zeros to work on."""
     indptr, indices, data = A
     q = np.zeros(indptr.size - 1)
@@ -167,7 +167,7 @@ def norms2(A: Combinations, X: Any, z: Array) -> Array:
 
 
 @jit
-def quadratics(A: Combinations, K: Array) -> Array:
+def quadratics(A: SparseRows, K: Array) -> Array:
     """(A K A')_rr, (p,), from the few entries of each row."""
     indptr, indices, data = A
     q = np.zeros(indptr.size - 1)
@@ -181,7 +181,7 @@ def quadratics(A: Combinations, K: Array) -> Array:
 @brief
 @fast
 def sweep(
-    order: Order, low: float, high: float, omega: float, rows: RowArrays, X: StoredRows, by_value: bool, at: Iterate
+    order: Order, low: float, high: float, omega: float, rows: RowArrays, X: StoredRows, by_value: bool, at: SweepIterate
 ) -> tuple[int, int, float, float, float, float]:
     """Visit the rows `order` (k,) once and change `at`, in place; the figures of a Pass. Rows that have not settled come first in it then.
 
@@ -232,7 +232,7 @@ def sweep(
 
 
 @jit
-def _settle(X: Any, order: Order, t: Array, box: Array, at: Iterate, enough: float, most: int, seed: int) -> bool:
+def _settle(X: Any, order: Order, t: Array, box: Array, at: SweepIterate, enough: float, most: int, seed: int) -> bool:
     """Make at most `most` passes over the rows of a hinge, in place; true once they add no more than `enough` to the gap.
 
     The passes end early where what the rows add falls too slowly to get there.

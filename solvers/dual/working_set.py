@@ -24,7 +24,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import as_python, brief_by, fast, in_numpy, jit
 from equimargin.formulations.numeric.vector_loops import first_at_least, larger
 from equimargin.formulations.numeric.workspace import Workspace
-from equimargin.solvers.dual.smo_problem import NEVER, Index, Look, Sides
+from equimargin.solvers.dual.smo_problem import NEVER, Index, OptimalityState, SeparablePart
 from equimargin.solvers.products.kept_tiles import kept
 from equimargin.solvers.products.tiles import Block, Tiles, add_rows, tiles
 
@@ -104,7 +104,7 @@ class WorkingSet:
         if self.K is not None and self.K.dtype != tiles.dtype:
             self.K = None
 
-    def choose(self, look: Look) -> int:
+    def choose(self, look: OptimalityState) -> int:
         """Choose the set for the next pair steps. The present one stays as long as no point outside of it violates optimality by much.
 
         Returns the work that its block of K takes, in the units of `Effort`.
@@ -120,9 +120,9 @@ class WorkingSet:
                 return 0
         before = self.points
         wanted = max(self.m // POINTS_PER_PLACE, SMALLEST_SET) + int(np.count_nonzero(look.free))
-        points = chosen(look, before, min(wanted if wanted > 1.1 * len(before) else len(before), LARGEST_SET[self.tiles.dtype]))
+        points = choose_working_set(look, before, min(wanted if wanted > 1.1 * len(before) else len(before), LARGEST_SET[self.tiles.dtype]))
         size = len(points)
-        self.points, places = seated(points, before)
+        self.points, places = keep_positions(points, before)
         if self.K is None or len(before) != size or len(places) > size // RENEWED_PART:
             self.points, self.K = points, None  # the memory of the old block is free for the new one
             self.K = self.tiles.block(points, points, self.memory.array("set", (size, size), self.tiles.dtype))
@@ -156,7 +156,7 @@ class WorkingSet:
         return 3 * len(moved) * (self.m - len(points))
 
 
-def chosen(look: Look, before: Index, size: int) -> Index:
+def choose_working_set(look: OptimalityState, before: Index, size: int) -> Index:
     """The points of a new working set, in ascending order.
 
     They are the worst violators of both sides, the points of the set before, its free
@@ -187,7 +187,7 @@ def chosen(look: Look, before: Index, size: int) -> Index:
     return np.flatnonzero(taken)
 
 
-def seated(points: Index, before: Index) -> tuple[Index, Index]:
+def keep_positions(points: Index, before: Index) -> tuple[Index, Index]:
     """The points of a new set, with those that were in the set before in their old places, and the places of the others.
 
     Parameters
@@ -203,7 +203,7 @@ def seated(points: Index, before: Index) -> tuple[Index, Index]:
     return order, places
 
 
-def violators_outside(look: Look, margin: float, points: Index) -> bool:
+def violators_outside(look: OptimalityState, margin: float, points: Index) -> bool:
     """Whether a point outside of the set violates optimality by more than a margin, at the level of the free points."""
     violating = (look.rise < look.level - margin) | (look.fall > look.level + margin)
     violating[points] = False
@@ -212,7 +212,7 @@ def violators_outside(look: Look, margin: float, points: Index) -> bool:
 
 @brief_by(lambda found, K, G, a, *others: POINT_IN_PYTHON * a.size + PAIR_STEP_IN_PYTHON * found[0])
 @jit
-def pair_steps(K: Any, G: Any, a: Array, sides: Sides, floor: float, eps: float, steps: int) -> tuple[int, float]:
+def pair_steps(K: Any, G: Any, a: Array, sides: SeparablePart, floor: float, eps: float, steps: int) -> tuple[int, float]:
     """Pair steps on a and G in place, until the violation is at most eps.
 
     Parameters
@@ -229,10 +229,10 @@ def pair_steps(K: Any, G: Any, a: Array, sides: Sides, floor: float, eps: float,
     diagonal = np.empty_like(a)
     for k in range(a.size):
         diagonal[k] = K[k, k]
-        rise[k] = rising(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
-        fall[k] = falling(a[k], lower[k], width[k], ridge[0, k], ridge[1, k])
+        rise[k] = slope_up(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
+        fall[k] = slope_down(a[k], lower[k], width[k], ridge[0, k], ridge[1, k])
         curvature[k] = diagonal[k] + (ridge[1, k] if a[k] > 0.0 else ridge[0, k])
-    i: Any = moved(G, rise, K[0], K[0], G.dtype.type(0.0), work)
+    i: Any = apply_pair_step(G, rise, K[0], K[0], G.dtype.type(0.0), work)
     violation = np.inf
     for done in range(steps):
         if i >= a.size:  # all are NaN, of which none is the least
@@ -252,15 +252,15 @@ def pair_steps(K: Any, G: Any, a: Array, sides: Sides, floor: float, eps: float,
         a[i] = top if delta == up else a[i] + delta  # an end is met exactly: rounding must not leave the point free
         a[j] = bottom if delta == down else a[j] - delta
         for k in (i, j):
-            rise[k] = rising(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
-            fall[k] = falling(a[k], lower[k], width[k], ridge[0, k], ridge[1, k])
+            rise[k] = slope_up(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
+            fall[k] = slope_down(a[k], lower[k], width[k], ridge[0, k], ridge[1, k])
             curvature[k] = diagonal[k] + (ridge[1, k] if a[k] > 0.0 else ridge[0, k])
-        i = moved(G, rise, K[i], K[j], G.dtype.type(delta), work)
+        i = apply_pair_step(G, rise, K[i], K[j], G.dtype.type(delta), work)
     return steps, violation
 
 
 @jit
-def rising(a: float, upper: float, width: float, below: float, above: float) -> float:
+def slope_up(a: float, upper: float, width: float, below: float, above: float) -> float:
     """The slope of the separable part where a grows; below, above : the ridge on both sides of 0."""
     if a >= upper:
         return NEVER
@@ -268,7 +268,7 @@ def rising(a: float, upper: float, width: float, below: float, above: float) -> 
 
 
 @jit
-def falling(a: float, lower: float, width: float, below: float, above: float) -> float:
+def slope_down(a: float, lower: float, width: float, below: float, above: float) -> float:
     """The slope of the separable part where a shrinks; below, above : the ridge on both sides of 0."""
     if a <= lower:
         return -NEVER
@@ -313,7 +313,7 @@ def _moved_in_numpy(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: 
 
 @in_numpy(_moved_in_numpy)
 @fast
-def moved(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: Any) -> Any:
+def apply_pair_step(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: Any) -> Any:
     """The point that rises next, after G <- G + step (K_i - K_j) in place.
 
     Parameters

@@ -34,7 +34,16 @@ from numpy.typing import NDArray
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, fractions, solution
+from equimargin.solvers.exact.numbers import (
+    Fractions,
+    IntegerProblem,
+    Integers,
+    as_fractions,
+    as_integers,
+    fractions,
+    solve_integer_system,
+    to_common_denominator,
+)
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.integers import PRIME, pivot_columns
 
@@ -58,7 +67,7 @@ class ActiveSet:
     rises, falls : (p,) which rows are below their upper bound, and which above 0.
     """
 
-    def __init__(self, numbers: Integral, clock: Clock) -> None:
+    def __init__(self, numbers: IntegerProblem, clock: Clock) -> None:
         self.numbers, self.clock = numbers, clock
         self.alpha: Fractions = fractions(numbers.p)
         self.rises, self.falls = np.zeros(numbers.p, dtype=np.bool_), np.zeros(numbers.p, dtype=np.bool_)
@@ -95,7 +104,7 @@ class ActiveSet:
     def gradient(self) -> tuple[Integers, int]:
         """Integers and a denominator of H alpha - t, (p,)."""
         numbers = self.numbers
-        x, den = common(self.alpha)
+        x, den = to_common_denominator(self.alpha)
         g = numbers.dot(numbers.product(numbers.rdot(x))) + numbers.ridge * x - numbers.t * den
         return g, den * numbers.unit
 
@@ -113,7 +122,7 @@ class ActiveSet:
         d[self.falls & ~self.rises] = weights[self.falls & ~self.rises]
         solved_for = set(self.T)
         self.T = self._independent(sorted(np.flatnonzero(self.rises & self.falls).tolist(), key=lambda r: r not in solved_for))
-        x, den = common(d)
+        x, den = to_common_denominator(d)
         pull = self.numbers.dot(self.numbers.product(self.numbers.rdot(x)))
         balance = [-int((self.numbers.s * x).sum())] if self.numbers.biased else []
         moved = self._solved(self.T, [-v for v in pull[self.T]], balance)
@@ -227,7 +236,7 @@ class ActiveSet:
                 np.add.at(laplacian, (i, j), a * b * weight)
         matrix = numbers.times(laplacian)
         matrix[np.diag_indices(numbers.m)] += unit
-        beta, den = common(as_fractions(self._system(matrix, pull.tolist())))
+        beta, den = to_common_denominator(as_fractions(self._system(matrix, pull.tolist())))
         margins = (entry * numbers.product(beta)[index]).sum(axis=1)
         return [Fraction(v, d) for v, d in zip((right * den - margins).tolist(), (D * den).tolist(), strict=True)]
 
@@ -235,7 +244,7 @@ class ActiveSet:
         """Solve a system of integers, unless it is too large."""
         if len(matrix) > LARGEST_SYSTEM:
             raise ValueError(f"too large: a linear system of {len(matrix):,} unknowns, the limit of exact arithmetic is {LARGEST_SYSTEM:,}")
-        return solution(matrix, right, self.clock)
+        return solve_integer_system(matrix, right, self.clock)
 
     def _independent(self, rows: list[int]) -> list[int]:
         """Return a largest part of these rows whose system is not singular: H, with s s' added for a bias, is not singular modulo a prime.
@@ -250,7 +259,7 @@ class ActiveSet:
         return [rows[k] for k in pivot_columns(nmod_mat(len(rows), len(rows), (matrix % PRIME).ravel().tolist(), PRIME))]
 
 
-def identified(problem: MarginProblem, numbers: Integral, point: Point) -> tuple[Fractions, list[int]]:
+def round_to_active_set(problem: MarginProblem, numbers: IntegerProblem, point: Point) -> tuple[Fractions, list[int]]:
     """Feasible Fractions near a float solution, and the rows that it has strictly inside the box, the innermost first.
 
     Parameters
@@ -289,7 +298,7 @@ def _within(a: Fraction, box: Fraction | None) -> Fraction:
     return max(a, Fraction(0)) if box is None else min(max(a, Fraction(0)), box)
 
 
-def balance(numbers: Integral, alpha: Fractions) -> None:
+def balance(numbers: IntegerProblem, alpha: Fractions) -> None:
     """Make s'alpha = 0: rows strictly inside give first, then the others, down to 0."""
     excess = sum((s * a for s, a in zip(numbers.s, alpha, strict=True)), Fraction(0))
     sign = 1 if excess > 0 else -1
@@ -300,7 +309,7 @@ def balance(numbers: Integral, alpha: Fractions) -> None:
         excess -= sign * taken
 
 
-def verified(numbers: Integral, alpha: Fractions, b: Fraction) -> Fraction:
+def check_optimality(numbers: IntegerProblem, alpha: Fractions, b: Fraction) -> Fraction:
     """The optimum, once every condition of it has been checked.
 
         0 <= alpha <= box,   s'alpha = 0,   g_r >= 0 where alpha_r = 0,   g_r <= 0 where alpha_r = box_r,   g_r = 0 elsewhere
@@ -317,7 +326,7 @@ def verified(numbers: Integral, alpha: Fractions, b: Fraction) -> Fraction:
     state.alpha = alpha
     g0, den = state.gradient()
     g = g0 * b.denominator + numbers.s * (b.numerator * den)
-    x, x_den = common(alpha)
+    x, x_den = to_common_denominator(alpha)
     low, high = x == 0, np.array([a == box for a, box in zip(alpha, numbers.box, strict=True)], dtype=np.bool_)
     within = all(a >= 0 and (box is None or a <= box) for a, box in zip(alpha, numbers.box, strict=True))
     signs = (low & (g >= 0)) | (high & (g <= 0)) | (low & high) | (g == 0)

@@ -40,7 +40,7 @@ SMALLEST_SHARE = 1e-12
 """Share of the multipliers of a ray in floats, below which a row is taken to have none; the ray is then found in rational numbers."""
 
 
-class Ray(NamedTuple):
+class RankingRay(NamedTuple):
     """Rows that no f satisfies together: sum over them of multiplier_r (A f)_r = 0 for every f, with multipliers above 0."""
 
     rows: tuple[int, ...]
@@ -60,7 +60,7 @@ class LeastMisranked:
     lower: int
     misranked: tuple[int, ...] = field(repr=False)
     w: Vector | None = field(repr=False)
-    rays: tuple[Ray, ...] = field(repr=False)
+    rays: tuple[RankingRay, ...] = field(repr=False)
     reason: str
 
     @property
@@ -98,24 +98,24 @@ def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisra
         raise ValueError(f"least_misranked: the kernel must be linear or RBF, not {problem.kernel.name}")
     clock = Clock(positive(seconds, "seconds"))
     if isinstance(problem.kernel, RBF):
-        return _search(Ordered(tuple(range(problem.p)), None), problem.p, _Cycles(problem).answer, clock)
+        return _search(PairOrder(tuple(range(problem.p)), None), problem.p, _Cycles(problem).answer, clock)
     differences = _Differences(problem)
     return _search(differences.start(), problem.p, differences.answer, clock)
 
 
-class Ordered(NamedTuple):
+class PairOrder(NamedTuple):
     """An f that orders all pairs that were asked for.  misranked : the other pairs that it does not order.  w : as of LeastMisranked."""
 
     misranked: tuple[int, ...]
     w: Vector | None
 
 
-Oracle = Callable[[Sequence[int], Clock], Ray | Ordered]
+Oracle = Callable[[Sequence[int], Clock], RankingRay | PairOrder]
 """Whether some rows can be satisfied together: an f that does, or a ray."""
 
 
-def _search(best: Ordered, p: int, oracle: Oracle, clock: Clock) -> LeastMisranked:
-    rays: dict[frozenset[int], Ray] = {}
+def _search(best: PairOrder, p: int, oracle: Oracle, clock: Clock) -> LeastMisranked:
+    rays: dict[frozenset[int], RankingRay] = {}
     reason = "every smallest set of pairs that meets all rays was found, and the other pairs can be ordered"
     try:
         while True:
@@ -132,13 +132,13 @@ def _search(best: Ordered, p: int, oracle: Oracle, clock: Clock) -> LeastMisrank
     return LeastMisranked(len(best.misranked), disjoint(list(rays)), best.misranked, best.w, tuple(rays.values()), reason)
 
 
-def _rays_beside(guess: frozenset[int], p: int, oracle: Oracle, rays: dict[frozenset[int], Ray], clock: Clock) -> Ordered:
+def _rays_beside(guess: frozenset[int], p: int, oracle: Oracle, rays: dict[frozenset[int], RankingRay], clock: Clock) -> PairOrder:
     """Rays of the rows outside of a guess, one after another, each time without the heaviest row of the last; and the f that ends them."""
     left = [row for row in range(p) if row not in guess]
     while True:
         clock.ask("another ray")
         found = oracle(left, clock)
-        if isinstance(found, Ordered):
+        if isinstance(found, PairOrder):
             return found
         rays[frozenset(found.rows)] = found
         heaviest = found.rows[max(range(len(found.rows)), key=lambda at: found.multipliers[at])]
@@ -155,19 +155,19 @@ class _Differences:
         self.floats = np.array([[float(v) for v in row] for row in self.rows]).reshape(-1, len(points[0]))
         self.floats /= np.maximum(np.abs(self.floats).max(axis=1, keepdims=True), SMALLEST)
 
-    def start(self) -> Ordered:
+    def start(self) -> PairOrder:
         """The better of the sum of all rows and its negative: where no row is orthogonal to it, it misorders at most half of them."""
         w = tuple(sum(column, Fraction(0)) for column in zip(*self.rows, strict=True))
         both = [w, tuple(-v for v in w)] if self.rows else [(Fraction(0),) * self.floats.shape[1]]
         return min((self._judged(each) for each in both), key=lambda found: len(found.misranked))
 
-    def answer(self, rows: Sequence[int], clock: Clock) -> Ray | Ordered:
+    def answer(self, rows: Sequence[int], clock: Clock) -> RankingRay | PairOrder:
         """A vertex of the program of rays in floats, or a w, once its signs hold in rational numbers; else the exact program's answer."""
         if not rows:
-            return Ordered(tuple(range(len(self.rows))), (Fraction(0),) * self.floats.shape[1])
+            return PairOrder(tuple(range(len(self.rows))), (Fraction(0),) * self.floats.shape[1])
         still = next((row for row in rows if not any(self.rows[row])), None)
         if still is not None:
-            return Ray((still,), (Fraction(1),))
+            return RankingRay((still,), (Fraction(1),))
         held = self._vertex(rows)
         if held:
             ray = self._circuit(held)
@@ -200,23 +200,23 @@ class _Differences:
         )
         return [0.0] * d if found.x is None else list(found.x[:d].tolist())
 
-    def _circuit(self, support: Sequence[int]) -> Ray | None:
+    def _circuit(self, support: Sequence[int]) -> RankingRay | None:
         """The ray with this support, if there is one and no other."""
         multipliers = _null_vector([self.rows[row] for row in support])
         if multipliers is None or not (all(v > 0 for v in multipliers) or all(v < 0 for v in multipliers)):
             return None
-        return Ray(tuple(support), tuple(abs(v) for v in multipliers))
+        return RankingRay(tuple(support), tuple(abs(v) for v in multipliers))
 
-    def _ordered(self, w: Vector, rows: Sequence[int]) -> Ordered | None:
+    def _ordered(self, w: Vector, rows: Sequence[int]) -> PairOrder | None:
         """What w misorders, if it orders all of these rows."""
         found = self._judged(w)
         return None if set(found.misranked) & set(rows) else found
 
-    def _judged(self, w: Vector) -> Ordered:
+    def _judged(self, w: Vector) -> PairOrder:
         """What w misorders, in rational numbers."""
-        return Ordered(tuple(row for row, x in enumerate(self.rows) if dot(x, w) <= 0), w)
+        return PairOrder(tuple(row for row, x in enumerate(self.rows) if dot(x, w) <= 0), w)
 
-    def _exact(self, rows: Sequence[int], clock: Clock) -> Ray | Ordered:
+    def _exact(self, rows: Sequence[int], clock: Clock) -> RankingRay | PairOrder:
         """By the program min 0 s.t. (x_i - x_j).w >= 1 for these rows, in rational numbers."""
         d = len(self.rows[0])
         G = Matrix(tuple({k: -v for k, v in enumerate(self.rows[row]) if v} for row in rows), d)
@@ -228,7 +228,7 @@ class _Differences:
                 return ordered
         if isinstance(found, Infeasible):
             held = [(row, z) for row, z in zip(rows, found.z, strict=True) if z > 0]
-            return Ray(tuple(row for row, _ in held), tuple(z for _, z in held))
+            return RankingRay(tuple(row for row, _ in held), tuple(z for _, z in held))
         raise OutOfTime(f"no ray was found: {getattr(found, 'reason', 'the exact program gave neither')}")
 
 
@@ -264,7 +264,7 @@ class _Cycles:
         rows: Pairs = problem.rows  # type: ignore[assignment]
         self.tail, self.head = place[rows.preferred].tolist(), place[rows.other].tolist()
 
-    def answer(self, rows: Sequence[int], clock: Clock) -> Ray | Ordered:
+    def answer(self, rows: Sequence[int], clock: Clock) -> RankingRay | PairOrder:
         """By a walk in depth; the order in which points are left is one of f."""
         out: dict[int, list[int]] = {}
         for row in rows:
@@ -273,9 +273,9 @@ class _Cycles:
         for start in list(out):
             cycle = self._walk(start, out, left)
             if cycle:
-                return Ray(tuple(sorted(cycle)), (Fraction(1),) * len(cycle))
+                return RankingRay(tuple(sorted(cycle)), (Fraction(1),) * len(cycle))
         f = [left.get(tail, -1) - left.get(head, -1) for tail, head in zip(self.tail, self.head, strict=True)]
-        return Ordered(tuple(row for row, difference in enumerate(f) if difference <= 0), None)
+        return PairOrder(tuple(row for row, difference in enumerate(f) if difference <= 0), None)
 
     def _walk(self, start: int, out: dict[int, list[int]], left: dict[int, int]) -> list[int]:
         """The rows of a cycle that is met from a point on, or none; points are numbered in `left` as they are left for good."""

@@ -54,7 +54,7 @@ def given_gram(problem: Problem) -> Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Integral:
+class IntegerProblem:
     """A problem in integers.
 
     K : (m, m) Z.  unit : the denominator.  index, entry : (p, k) the points of a row and their entries in A, k = 1 or 2.
@@ -128,7 +128,7 @@ class Integral:
         return H + np.where(np.equal.outer(rows, columns), self.ridge[columns], 0)
 
 
-def integral(problem: Problem) -> Integral:
+def integral(problem: Problem) -> IntegerProblem:
     """A problem's numbers in integers.
 
     Parameters
@@ -148,7 +148,7 @@ def integral(problem: Problem) -> Integral:
         box = [cost if problem.loss == "hinge" or cost == 0 else None for cost in costs]
         ridge = [1 / (2 * cost) if problem.squared and cost else Fraction(0) for cost in costs]
     unit = lcm(denominator, *{v.denominator for v in t}, *{v.denominator for v in ridge})
-    return Integral(
+    return IntegerProblem(
         K * (unit // denominator),
         unit,
         A.indices.reshape(p, k).astype(np.int64),
@@ -179,13 +179,13 @@ def as_fractions(values: Sequence[Fraction]) -> Fractions:
     return array
 
 
-def common(values: Fractions) -> tuple[Integers, int]:
+def to_common_denominator(values: Fractions) -> tuple[Integers, int]:
     """Integers and their smallest common denominator."""
     den = lcm(*{v.denominator for v in values})
     return as_integers([v.numerator * (den // v.denominator) if v else 0 for v in values.tolist()]), den
 
 
-def dyadic(M: Array) -> tuple[Integers, int]:
+def to_dyadic(M: Array) -> tuple[Integers, int]:
     """Integers Z and a power of two with M = Z / power exactly; M any shape, finite."""
     mantissa, exponent = np.frexp(M)
     Z = (mantissa * 2.0**53).astype(np.int64)
@@ -195,7 +195,7 @@ def dyadic(M: Array) -> tuple[Integers, int]:
     return (Z // lowest).astype(object) << (exponent + places).astype(object), 1 << places
 
 
-def solution(matrix: Integers, right: Sequence[int], clock: Clock) -> list[Fraction]:
+def solve_integer_system(matrix: Integers, right: Sequence[int], clock: Clock) -> list[Fraction]:
     """Return the solution of a system of integers.
 
     Parameters
@@ -212,7 +212,7 @@ def solution(matrix: Integers, right: Sequence[int], clock: Clock) -> list[Fract
     return regular_solution(fmpz_mat(*matrix.shape, matrix.ravel().tolist()), right, bits, clock)
 
 
-def semidefinite(problem: Problem, numbers: Integral) -> str:
+def semidefinite(problem: Problem, numbers: IntegerProblem) -> str:
     """Return the reason, in words, why K is known to be positive semidefinite.
 
     Raises
@@ -237,7 +237,7 @@ def gram_in_integers(kernel: Kernel, X: Features, shift: float) -> tuple[Integer
     if isinstance(kernel, Intercept):
         K, unit = gram_in_integers(kernel.kernel, X, shift)
         return K + unit, unit
-    Z, unit = dyadic(dense(X))
+    Z, unit = to_dyadic(dense(X))
     if isinstance(kernel, Precomputed):
         exact = Fraction(shift)
         common = lcm(unit, exact.denominator)

@@ -21,26 +21,26 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.kernels.features import explicit
-from equimargin.formulations.numeric.arguments import count, positive
+from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
-from equimargin.solvers.exact.active_set import ActiveSet, Ends, identified, verified
+from equimargin.solvers.exact.active_set import ActiveSet, Ends, check_optimality, round_to_active_set
 from equimargin.solvers.exact.numbers import (
     Fractions,
+    IntegerProblem,
     Integers,
-    Integral,
     as_fractions,
-    common,
-    dyadic,
     fractions,
     given_gram,
     integral,
     semidefinite,
+    to_common_denominator,
+    to_dyadic,
 )
 from equimargin.solvers.exact.program.clock import Clock, OutOfPivots, OutOfTime
 from equimargin.solvers.exact.simplex import OneNormSimplex, highs_basis
-from equimargin.solvers.exact.simplex import verified as verified_vertex
+from equimargin.solvers.exact.simplex import check_vertex as verified_vertex
 from equimargin.solvers.exact_limits import refusal
 from equimargin.solvers.registry import SOLVERS, solve
 from equimargin.solvers.solution import Status
@@ -124,7 +124,7 @@ def exact_optimum(
     ------
     ValueError : a kernel without rational values, a problem that is not convex or too large, a limit that is not positive.
     """
-    max_iter = count(max_iter, "max_iter")
+    max_iter = check_count(max_iter, "max_iter")
     time_limit = None if time_limit is None else positive(time_limit, "time_limit")
     refused = refusal(problem)
     if refused is not None:
@@ -171,7 +171,7 @@ def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: 
     numbers, unknown = state.numbers, BIAS_OF_0 if not state.numbers.biased else (None, None)
     try:
         with np.errstate(all="ignore"):  # floats only propose where to begin
-            proposed = identified(problem, numbers, start or float_solution(problem, seconds))
+            proposed = round_to_active_set(problem, numbers, start or float_solution(problem, seconds))
         state.start(*proposed)
         ray = state.run()
     except (OutOfTime, OutOfPivots) as spent:
@@ -182,7 +182,7 @@ def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: 
         reason = f"the multipliers grow without bound along an exact ray; {_pivots(state.pivots)}"
         return _End(Status.INFEASIBLE, reason, alpha, beta, state.pivots, bias=unknown, ray=ray)
     low, high = state.bias() if numbers.biased else BIAS_OF_0
-    value = verified(numbers, alpha, low if low is not None else high if high is not None else Fraction(0))
+    value = check_optimality(numbers, alpha, low if low is not None else high if high is not None else Fraction(0))
     free = f"{len(state.T)} multipliers by one linear system, {_pivots(state.pivots)}; every condition of the optimum checked"
     return _End(Status.OPTIMAL, free, alpha, beta, state.pivots, value, (low, high))
 
@@ -219,19 +219,19 @@ def _pivots(count: int) -> str:
 
 def _combined(product: Callable[[Integers], Integers], v: Fractions) -> Fractions:
     """A product with integers, of Fractions."""
-    values, den = common(v)
+    values, den = to_common_denominator(v)
     return as_fractions([Fraction(u, den) for u in product(values).tolist()])
 
 
-def _weights(problem: Problem, numbers: Integral, beta: Fractions) -> tuple[Fraction, ...] | None:
+def _weights(problem: Problem, numbers: IntegerProblem, beta: Fractions) -> tuple[Fraction, ...] | None:
     """Z'beta for the features Z of a linear kernel, with the column of ones of a penalised bias."""
     Z = explicit(problem.kernel, problem.X)
     if Z is None:
         return None
     if isinstance(problem, OneNormProblem) and problem.over == "rows":
         beta = _combined(numbers.rdot, beta)
-    columns, unit = dyadic(Z.dense)
-    values, den = common(beta)
+    columns, unit = to_dyadic(Z.dense)
+    values, den = to_common_denominator(beta)
     w = [Fraction(int(v), den * unit) for v in values @ columns]
     return (*w, Fraction(int(values.sum()), den)) if Z.constant else tuple(w)
 

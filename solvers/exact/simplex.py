@@ -26,7 +26,16 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.problem.one_norm import OneNormProblem
-from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, fractions, solution
+from equimargin.solvers.exact.numbers import (
+    Fractions,
+    IntegerProblem,
+    Integers,
+    as_fractions,
+    as_integers,
+    fractions,
+    solve_integer_system,
+    to_common_denominator,
+)
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.highs import quiet_highs
@@ -67,7 +76,7 @@ class OneNormSimplex:
     x : (n,) of the last vertex, 0 before the first.  c : (n,).  pivots : how many so far.
     """
 
-    def __init__(self, problem: OneNormProblem, numbers: Integral, clock: Clock) -> None:
+    def __init__(self, problem: OneNormProblem, numbers: IntegerProblem, clock: Clock) -> None:
         self.numbers, self.clock = numbers, clock
         self.size, self.p, self.C = problem.size, problem.p, Fraction(problem.C)
         self.over_rows, self.bias = problem.over == "rows", problem.bias
@@ -101,7 +110,7 @@ class OneNormSimplex:
         if len(S) != len(T):
             return None
         if S:
-            matrix, (missing, unit) = self._block(T, S), common((self.c - self._prices(u))[S])
+            matrix, (missing, unit) = self._block(T, S), to_common_denominator((self.c - self._prices(u))[S])
             try:
                 x[S] = self._solved(matrix, as_integers([numbers.unit] * len(T)), 1)
                 u[T] = self._solved(matrix.T, missing * numbers.unit, unit)
@@ -176,14 +185,14 @@ class OneNormSimplex:
 
     def _margins(self, x: Fractions) -> tuple[Integers, int]:
         """unit x B x, (p,), as integers over a denominator."""
-        values, den = common(x)
+        values, den = to_common_denominator(x)
         beta = self.numbers.rdot(values[: self.size]) if self.over_rows else values[: self.size]
         margins = self.numbers.dot(self.numbers.product(beta))
         return margins + self._signs(slice(None)) @ values[self.size :] if self.bias else margins, den
 
     def _prices(self, u: Fractions) -> Fractions:
         """B'u, (n,), Fractions."""
-        values, den = common(u)
+        values, den = to_common_denominator(u)
         prices = self.numbers.product(self.numbers.rdot(values))
         prices = self.numbers.dot(prices) if self.over_rows else prices
         if self.bias:
@@ -204,7 +213,7 @@ class OneNormSimplex:
 
     def _solved(self, matrix: Integers, right: Integers, den: int) -> Fractions:
         """Return y with matrix y = right / den, Fractions; ZeroDivisionError where the matrix is singular."""
-        return as_fractions([v / den for v in solution(matrix, right.tolist(), self.clock)])
+        return as_fractions([v / den for v in solve_integer_system(matrix, right.tolist(), self.clock)])
 
 
 def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
@@ -245,7 +254,7 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
     return frozenset(columns | rows) if found.valid else frozenset(range(n, n + p))
 
 
-def verified(program: OneNormSimplex, vertex: Vertex) -> Fraction:
+def check_vertex(program: OneNormSimplex, vertex: Vertex) -> Fraction:
     """The optimum, once every condition of it has been checked: x >= 0, 0 <= u <= C, B'u <= c and c'x + C 1'xi = 1'u.
 
     Raises

@@ -64,7 +64,7 @@ class Ascent:
             self.steps += 1
             if not self._enter(n, violation, out_of_time):
                 return
-            self.alpha = settled(self.face)
+            self.alpha = drop_negative_multipliers(self.face)
 
     def _enter(self, n: int, u: float, out_of_time: Callable[[], bool]) -> bool:
         """Make row n an active one; false if it is the last row of a ray, or there is no time."""
@@ -92,7 +92,7 @@ class Ascent:
         return False
 
 
-def settled(face: Face) -> Array:
+def drop_negative_multipliers(face: Face) -> Array:
     """The multipliers of a face, (s,), all >= 0: rows whose multiplier is negative, which only rounding leaves there, are dropped."""
     alpha = face.multipliers()
     while len(alpha) and alpha.min() < 0.0:

@@ -32,7 +32,7 @@ RIDGES = (0.0, 1e2, 1e4, 1e6)
 """What is added to the diagonal of G, in units of its rounding, one after the other, until it can be factorised."""
 
 
-class Pivoted(NamedTuple):
+class BlockPivotResult(NamedTuple):
     """Where the pivots ended.
 
     active : (s,) rows.  alpha : (s,) their multipliers, >= 0.  ridge : what had to be added to the diagonal, 0 where that was nothing.
@@ -43,7 +43,7 @@ class Pivoted(NamedTuple):
     ridge: float
 
 
-def pivoted(G: Array, scale: float, out_of_time: Callable[[], bool]) -> Pivoted:
+def solve_by_block_pivots(G: Array, scale: float, out_of_time: Callable[[], bool]) -> BlockPivotResult:
     """The optimum of rows, or that of their Gram matrix with a ridge; no active row where even a ridge does not make it positive definite.
 
     Parameters
@@ -54,8 +54,8 @@ def pivoted(G: Array, scale: float, out_of_time: Callable[[], bool]) -> Pivoted:
         alpha = _multipliers(G + ridge * np.eye(len(G)) if ridge else G, out_of_time)
         if alpha is not None:
             active = np.flatnonzero(alpha > 0.0)
-            return Pivoted(active.tolist(), alpha[active], ridge)
-    return Pivoted([], np.zeros(0), 0.0)
+            return BlockPivotResult(active.tolist(), alpha[active], ridge)
+    return BlockPivotResult([], np.zeros(0), 0.0)
 
 
 def _multipliers(G: Array, out_of_time: Callable[[], bool]) -> Array | None:

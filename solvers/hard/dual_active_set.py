@@ -34,9 +34,9 @@ from equimargin.solvers.hard.ascent import Ascent
 from equimargin.solvers.hard.exact_ray import contradiction, decides_by_cycles, exact_ray
 from equimargin.solvers.hard.face import KernelFace
 from equimargin.solvers.hard.pricing import HardRows, LabelledRows, ListedRows, hard_rows, prices_rows_of
-from equimargin.solvers.hard.spaces import KernelSpace, Pool, Space, scaled, space_of
-from equimargin.solvers.progress import Judge
-from equimargin.solvers.ray import Ray
+from equimargin.solvers.hard.spaces import ActivePool, KernelSpace, Space, make_space, scaled
+from equimargin.solvers.progress import ConvergenceMonitor
+from equimargin.solvers.ray import FarkasRay
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status, counted
@@ -78,7 +78,7 @@ REQUIREMENTS = Requirements(
 )
 
 
-class Round(NamedTuple):
+class ActiveSetRound(NamedTuple):
     """How a round ended.
 
     steps : rows that have entered.  pool : rows looked at.  active : of them.  lower, upper : bounds.
@@ -100,7 +100,7 @@ class Round(NamedTuple):
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Add the most violated rows in rounds, until all are met or a ray shows that nothing meets them."""
-    judge = Judge("dual_active_set", problem, limits, limits.max_iter or STEP_LIMIT)
+    judge = ConvergenceMonitor("dual_active_set", problem, limits, limits.max_iter or STEP_LIMIT)
     rows = hard_rows(problem)
     if decides_by_cycles(problem.kernel):
         keys = rows.keys if isinstance(rows, ListedRows) else None
@@ -113,11 +113,11 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 class _Run:
     """One run, by rounds."""
 
-    def __init__(self, problem: MarginProblem, rows: HardRows, judge: Judge) -> None:
+    def __init__(self, problem: MarginProblem, rows: HardRows, judge: ConvergenceMonitor) -> None:
         self.problem, self.rows, self.judge = problem, rows, judge
-        self.space: Space = space_of(problem, rows)
+        self.space: Space = make_space(problem, rows)
         self.steps = 0
-        self.trajectory: list[Round] = []
+        self.trajectory: list[ActiveSetRound] = []
 
     def solved(self, warm_start: Point | None) -> Solution:
         """Rounds until the judge or the rows say that it is over."""
@@ -148,7 +148,7 @@ class _Run:
         listed = alpha_of_rows if self.problem.rows.many else np.asarray(alpha_of_rows)
         return replace(found, point=found.point.with_multipliers(listed), trajectory=tuple(self.trajectory))
 
-    def _start(self, warm_start: Point | None) -> tuple[Pool, Array]:
+    def _start(self, warm_start: Point | None) -> tuple[ActivePool, Array]:
         """The first pool and its multipliers: of a start, or of a kernel's rows that are few enough to be taken as a whole; or empty.
 
         The point of block pivots is judged itself where the rows are known to have no ray. The run ends there if it is good enough, and
@@ -163,7 +163,7 @@ class _Run:
             return self.space.pool(keys[:0]), np.zeros(0)
         pool = self.space.pool(keys)
         assert isinstance(pool.face, KernelFace)
-        first = block_pivots.pivoted(pool.face.G, self.space.scale, lambda: self.judge.out_of_time)
+        first = block_pivots.solve_by_block_pivots(pool.face.G, self.space.scale, lambda: self.judge.out_of_time)
         if decides_by_cycles(self.problem.kernel):
             active = np.asarray(first.active, dtype=np.int64)
             function = self.space.of_multipliers(pool.taken[active], first.alpha)
@@ -179,7 +179,7 @@ class _Run:
         assert isinstance(self.rows, LabelledRows)
         return self.rows.neighbours() if self.rows.strict else np.zeros(0, dtype=np.int64)
 
-    def _weighed(self, function: Point, f: Array, pool: Pool, active: Index, alpha: Array) -> bool:
+    def _weighed(self, function: Point, f: Array, pool: ActivePool, active: Index, alpha: Array) -> bool:
         """Judge a function, made so large that it meets all rows, with multipliers of active rows of a pool; true if the run is over."""
         space, tol = self.space, self.judge.limits.tol
         own = space.of_multipliers(pool.taken[active], alpha)
@@ -195,7 +195,7 @@ class _Run:
         if np.isfinite(upper) and upper - lower <= tol * upper and space.rounding(alpha) > ROUNDED * tol:
             proven = interval(self.problem, point)
             lower, upper = proven.lower, proven.upper
-        self.trajectory.append(Round(self.steps, len(pool.keys), len(active), lower, upper))
+        self.trajectory.append(ActiveSetRound(self.steps, len(pool.keys), len(active), lower, upper))
         return self.judge.weigh(point, upper, lower, self.steps)
 
     def _met(self, function: Point, factor: float) -> float:
@@ -207,7 +207,7 @@ class _Run:
             factor *= 1.0 + 2**k * (1.0 - least + 2 * UNIT)
         return factor
 
-    def _with_ray(self, pool: Pool, state: Ascent) -> Solution:
+    def _with_ray(self, pool: ActivePool, state: Ascent) -> Solution:
         """The end of a run at a ray of floats: infeasible where it is proved, and not known otherwise."""
         assert state.ray is not None
         chosen = np.asarray(state.ray.rows, dtype=np.int64)
@@ -221,7 +221,7 @@ class _Run:
         return replace(self.judge.solution(), point=point, iterations=state.steps, trajectory=tuple(self.trajectory))
 
 
-def _infeasible(judge: Judge, rows: HardRows, ray: Ray, trajectory: list[Round]) -> Solution:
+def _infeasible(judge: ConvergenceMonitor, rows: HardRows, ray: FarkasRay, trajectory: list[ActiveSetRound]) -> Solution:
     """The solution of hard rows with an exact ray, whose multipliers are those of the ray."""
     problem = judge.problem
     assert isinstance(problem, MarginProblem)
@@ -235,5 +235,5 @@ def _infeasible(judge: Judge, rows: HardRows, ray: Ray, trajectory: list[Round])
     return replace(judge.solution(), point=point, ray=ray, trajectory=tuple(trajectory))
 
 
-def _reached(judge: Judge) -> str:
+def _reached(judge: ConvergenceMonitor) -> str:
     return f"relative gap {judge.gap:.2e} after {counted(judge.iterations, 'iteration')}, {judge.limits.tol:.0e} was asked"

@@ -18,10 +18,10 @@ import numpy as np
 from equimargin.formulations.kernels.kernel import RBF, Intercept, Kernel
 from equimargin.formulations.numeric.arrays import Array, Index, dense
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.solvers.exact.numbers import Integers, dyadic, gram_in_integers
+from equimargin.solvers.exact.numbers import Integers, gram_in_integers, to_dyadic
 from equimargin.solvers.exact_limits import rational_kernel
-from equimargin.solvers.hard.pricing import HardRows, LabelledRows, Taken
-from equimargin.solvers.ray import Ray
+from equimargin.solvers.hard.pricing import HardRows, LabelledRows, RowSubset
+from equimargin.solvers.ray import FarkasRay
 
 MOST_EXACT_ROWS = 300
 """Rows, at most, whose null vector is computed in rational numbers, which takes some seconds for this many."""
@@ -29,7 +29,7 @@ SUPPORT = 1e-9
 """Share of the largest weight of a ray in floats that a weight must have: less is rounding."""
 
 
-def exact_ray(problem: MarginProblem, taken: Taken, weights: Array) -> Ray | None:
+def exact_ray(problem: MarginProblem, taken: RowSubset, weights: Array) -> FarkasRay | None:
     """Return the exact ray on the rows of a ray in floats; None if they have none of one sign, or the kernel is not computed in fractions.
 
     Parameters
@@ -51,7 +51,7 @@ def decides_by_cycles(kernel: Kernel) -> bool:
     return isinstance(kernel, RBF) or (isinstance(kernel, Intercept) and decides_by_cycles(kernel.kernel))
 
 
-def contradiction(problem: MarginProblem, rows: HardRows, keys: Index | None) -> Ray | None:
+def contradiction(problem: MarginProblem, rows: HardRows, keys: Index | None) -> FarkasRay | None:
     """A ray of a kernel that `decides_by_cycles`; None where there is none.
 
     Parameters
@@ -65,12 +65,14 @@ def contradiction(problem: MarginProblem, rows: HardRows, keys: Index | None) ->
     taken = rows.take(keys)
     if taken.second is not None:
         edges = np.arange(len(taken))
-        return _cycle(Graph(first[taken.first], first[taken.second], taken.first, taken.second, problem.m)) if len(edges) else None
+        return (
+            _cycle(PreferenceGraph(first[taken.first], first[taken.second], taken.first, taken.second, problem.m)) if len(edges) else None
+        )
     return _opposite(taken, first)
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class PreferenceGraph:
     """Directed edges between nodes 0, ..., n - 1, of which the first m are points, equal points being the first of them.
 
     tail, head : (e,) nodes.  leaving, entered : (e,) the point itself that an edge leaves or enters, -1 where that is no point.
@@ -83,7 +85,7 @@ class Graph:
     n: int
 
 
-def _graph_of_labels(rows: LabelledRows, first: Index) -> Graph:
+def _graph_of_labels(rows: LabelledRows, first: Index) -> PreferenceGraph:
     """From every point to the node of its level, from there to all points of the level below and to the node of that level."""
     pairs, m = rows.pairs, rows.m
     points = pairs.active[rows.hard[pairs.query[pairs.active]]]
@@ -94,7 +96,7 @@ def _graph_of_labels(rows: LabelledRows, first: Index) -> Graph:
     inner = level > 1
     links = np.unique(own[inner])
     none = np.full(len(points), -1)
-    return Graph(
+    return PreferenceGraph(
         np.concatenate([first[points[down]], above[up], links]),
         np.concatenate([own[down], first[points[up]], links - 1]),
         np.concatenate([points[down], none[up], none[: len(links)]]),
@@ -103,7 +105,7 @@ def _graph_of_labels(rows: LabelledRows, first: Index) -> Graph:
     )
 
 
-def _cycle(graph: Graph) -> Ray | None:
+def _cycle(graph: PreferenceGraph) -> FarkasRay | None:
     """A cycle of the graph as the pairs of points that it passes; None where there is none."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order, connected_components
@@ -128,7 +130,7 @@ def _cycle(graph: Graph) -> Ray | None:
     return _passed(graph.leaving[path], graph.entered[path])
 
 
-def _passed(leaving: Index, entered: Index) -> Ray:
+def _passed(leaving: Index, entered: Index) -> FarkasRay:
     """The pairs of a cycle of edges: from the point that one edge leaves to the next point that is entered."""
     at = next(k for k in range(len(leaving)) if leaving[k] >= 0)
     pairs, preferred = [], -1
@@ -138,10 +140,10 @@ def _passed(leaving: Index, entered: Index) -> Ray:
             preferred = int(leaving[e])
         if entered[e] >= 0:
             pairs.append((preferred, int(entered[e])))
-    return Ray(tuple(pairs), (1,) * len(pairs), "the preferences go round in a circle of points, equal points taken as one")
+    return FarkasRay(tuple(pairs), (1,) * len(pairs), "the preferences go round in a circle of points, equal points taken as one")
 
 
-def _opposite(taken: Taken, first: Index) -> Ray | None:
+def _opposite(taken: RowSubset, first: Index) -> FarkasRay | None:
     """Two equal points of opposite classes."""
     seen: dict[int, int] = {}
     for point, sign in zip(taken.first.tolist(), taken.sign.tolist(), strict=True):
@@ -149,11 +151,11 @@ def _opposite(taken: Taken, first: Index) -> Ray | None:
         other = seen.setdefault(key, point if sign > 0 else -point - 1)
         if (other >= 0) != (sign > 0):
             both = (other if other >= 0 else -other - 1, point)
-            return Ray(tuple((v,) for v in both), (1, 1), "the two points are equal and of opposite classes")
+            return FarkasRay(tuple((v,) for v in both), (1, 1), "the two points are equal and of opposite classes")
     return None
 
 
-def _matrix(problem: MarginProblem, taken: Taken) -> Integers:
+def _matrix(problem: MarginProblem, taken: RowSubset) -> Integers:
     """Integers whose null vectors are those of the rows: their features by columns, or their Gram matrix."""
     Z = problem.explicit
     points = taken.points
@@ -164,7 +166,7 @@ def _matrix(problem: MarginProblem, taken: Taken) -> Integers:
         if taken.second is not None:
             A[r, place[int(taken.second[r])]] -= 1
     if Z is not None:
-        values, _ = dyadic(np.asarray(dense(Z.rows(points)), dtype=np.float64))
+        values, _ = to_dyadic(np.asarray(dense(Z.rows(points)), dtype=np.float64))
         return np.asarray((A @ values).T)
     X = problem.X[np.ix_(points, points)] if problem.kernel.given else problem.X[points]
     K, _ = gram_in_integers(problem.kernel, X, problem.shift or 0.0)
@@ -187,9 +189,9 @@ def _null_vector(matrix: Integers) -> list[int] | None:
     return [sign * v // shared for v in vector]
 
 
-def _ray(taken: Taken, vector: list[int], reason: str) -> Ray:
+def _ray(taken: RowSubset, vector: list[int], reason: str) -> FarkasRay:
     """The ray of these weights, rows of weight 0 left out."""
     kept = np.flatnonzero(np.array([weight > 0 for weight in vector]))
     points = [taken.first[kept]] if taken.second is None else [taken.first[kept], taken.second[kept]]
     rows = tuple(tuple(row) for row in np.column_stack(points).tolist())
-    return Ray(rows, tuple(vector[k] for k in kept), reason)
+    return FarkasRay(rows, tuple(vector[k] for k in kept), reason)

@@ -23,7 +23,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from equimargin.formulations.bounds.evaluate import coefficients, of_coefficients
+from equimargin.formulations.bounds.evaluate import coefficients, make_point
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.margin import MarginProblem
@@ -32,7 +32,7 @@ from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, FewMultipliers
 from equimargin.solvers.hard.pricing import HardRows, hard_rows, prices_rows_of
 from equimargin.solvers.hard.spaces import scaled
-from equimargin.solvers.progress import Judge
+from equimargin.solvers.progress import ConvergenceMonitor
 from equimargin.solvers.registry import solve, solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
@@ -80,7 +80,7 @@ REQUIREMENTS = Requirements(
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Decide whether the hard rows can be met; then raise their cost until the bounds meet."""
-    judge = Judge("penalty", problem, limits, limits.max_iter or ROUND_LIMIT, STALE_ROUNDS)
+    judge = ConvergenceMonitor("penalty", problem, limits, limits.max_iter or ROUND_LIMIT, STALE_ROUNDS)
     assert problem.weights is not None
     hard, rows = np.isinf(problem.weights), hard_rows(problem)
     alone = replace(problem, C=np.inf, weights=np.where(hard, 1.0, 0.0))
@@ -118,7 +118,7 @@ def _first_cost(problem: MarginProblem, alone: Solution) -> float:
     return max(float(finite.max(initial=0.0)), float(listed.max(initial=0.0))) or 1.0
 
 
-def _seconds(judge: Judge) -> float | None:
+def _seconds(judge: ConvergenceMonitor) -> float | None:
     """What is left of the time."""
     limit = judge.limits.time_limit
     return None if limit is None else max(limit - judge.seconds, 1e-3)
@@ -142,7 +142,7 @@ def _better(problem: MarginProblem, points: list[Point]) -> Point:
 
 def _met(problem: MarginProblem, rows: HardRows, v: Array, alpha: AnyMultipliers) -> Point:
     """Multipliers, and the function of coefficients v, so large that its hard margins are 1 where they are above 0."""
-    function = of_coefficients(problem, v, 0.0)
+    function = make_point(problem, v, 0.0)
     for k in range(SCALINGS):
         f = problem.gram @ np.asarray(function.beta) if problem.explicit is None else problem.explicit @ np.asarray(function.w)
         least = rows.least_margin(f)

@@ -28,7 +28,7 @@ FOUND_PAIRS = 200_000
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
+class RowSubset:
     """Some rows of A: (A f)_r = sign f_first - f_second for pairs, sign f_first where the rows have one entry.
 
     first : (k,) points.  second : (k,) points, None where the rows have one entry.  sign : (k,) ones for pairs.
@@ -41,13 +41,13 @@ class Taken:
     def __len__(self) -> int:
         return len(self.first)
 
-    def __getitem__(self, index: Index) -> Taken:
-        return Taken(self.first[index], None if self.second is None else self.second[index], self.sign[index])
+    def __getitem__(self, index: Index) -> RowSubset:
+        return RowSubset(self.first[index], None if self.second is None else self.second[index], self.sign[index])
 
-    def joined(self, other: Taken) -> Taken:
+    def joined(self, other: RowSubset) -> RowSubset:
         """These rows and then the others."""
         second = None if self.second is None or other.second is None else np.concatenate([self.second, other.second])
-        return Taken(np.concatenate([self.first, other.first]), second, np.concatenate([self.sign, other.sign]))
+        return RowSubset(np.concatenate([self.first, other.first]), second, np.concatenate([self.sign, other.sign]))
 
     @property
     def points(self) -> Index:
@@ -90,7 +90,7 @@ class HardRows(ABC):
         """Keys of `most` rows at most whose margin is less than `below`, the least of all among them; (0,) where there is none."""
 
     @abstractmethod
-    def take(self, keys: Index) -> Taken:
+    def take(self, keys: Index) -> RowSubset:
         """The rows of these keys."""
 
     @abstractmethod
@@ -115,11 +115,11 @@ class ListedRows(HardRows):
         rows = problem.rows
         self.rows = np.flatnonzero(np.isinf(problem.costs))
         if isinstance(rows, Pairs):
-            self._all = Taken(rows.preferred, rows.other, np.ones(rows.p))
+            self._all = RowSubset(rows.preferred, rows.other, np.ones(rows.p))
             keys = rows.preferred * self.m + rows.other
         else:
             keys = np.arange(self.m)
-            self._all = Taken(keys, None, rows.s)
+            self._all = RowSubset(keys, None, rows.s)
         self._taken, self.keys = self._all[self.rows], keys[self.rows]
         self._order = np.argsort(self.keys, kind="stable")
 
@@ -146,7 +146,7 @@ class ListedRows(HardRows):
             found = found[np.argpartition(margins[found], most)[:most]]
         return np.unique(self.keys[found])
 
-    def take(self, keys: Index) -> Taken:
+    def take(self, keys: Index) -> RowSubset:
         return self._taken[self._places(keys)]
 
     def multipliers(self, keys: Index, alpha: Array) -> Array:
@@ -212,8 +212,8 @@ class LabelledRows(HardRows):
         both = np.concatenate([worst, found])
         return np.unique(both[:, 0] * self.m + both[:, 1])
 
-    def take(self, keys: Index) -> Taken:
-        return Taken(keys // self.m, keys % self.m, np.ones(len(keys)))
+    def take(self, keys: Index) -> RowSubset:
+        return RowSubset(keys // self.m, keys % self.m, np.ones(len(keys)))
 
     def multipliers(self, keys: Index, alpha: Array) -> AnyMultipliers:
         few = FewMultipliers(self.pairs, keys // self.m, keys % self.m, alpha)

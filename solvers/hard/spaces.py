@@ -12,23 +12,23 @@ from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.solvers.hard.ascent import settled
+from equimargin.solvers.hard.ascent import drop_negative_multipliers
 from equimargin.solvers.hard.face import Face, FeatureFace, KernelFace
-from equimargin.solvers.hard.pricing import HardRows, Taken
+from equimargin.solvers.hard.pricing import HardRows, RowSubset
 
 MOST_FEATURES = 2000
 """Features, at most, whose rows are factorised; with more of them the Gram matrix of the rows takes less time and memory."""
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class ActivePool:
     """Some hard rows and their face.
 
     keys : (k,) of the rows.  taken : the rows.  face : of them.
     """
 
     keys: Index
-    taken: Taken
+    taken: RowSubset
     face: Face
 
     @property
@@ -49,15 +49,15 @@ class Space(ABC):
         self.problem, self.rows = problem, rows
 
     @abstractmethod
-    def face(self, taken: Taken, before: Pool | None) -> Face:
+    def face(self, taken: RowSubset, before: ActivePool | None) -> Face:
         """A face of these rows, none of them active; the first of them are those of the pool before, if there is one."""
 
     @abstractmethod
-    def function(self, pool: Pool, alpha: Array) -> Point:
+    def function(self, pool: ActivePool, alpha: Array) -> Point:
         """The function of a face."""
 
     @abstractmethod
-    def of_multipliers(self, taken: Taken, alpha: Array) -> Point:
+    def of_multipliers(self, taken: RowSubset, alpha: Array) -> Point:
         """The function A'alpha of some rows' multipliers, (s,)."""
 
     @abstractmethod
@@ -72,20 +72,20 @@ class Space(ABC):
         """About how far margins may be off by the rounding of f, where multipliers (s,) are its coefficients."""
         return 0.0
 
-    def pool(self, keys: Index, before: Pool | None = None) -> Pool:
+    def pool(self, keys: Index, before: ActivePool | None = None) -> ActivePool:
         """A pool of these rows; of those of the pool before it and these, with the same active ones."""
         taken = self.rows.take(keys)
         if before is None:
-            return Pool(keys, taken, self.face(taken, None))
+            return ActivePool(keys, taken, self.face(taken, None))
         taken, keys = before.taken.joined(taken), np.concatenate([before.keys, keys])
-        pool = Pool(keys, taken, self.face(taken, before))
+        pool = ActivePool(keys, taken, self.face(taken, before))
         pool.face.take_over(before.face)
         return pool
 
-    def begun(self, pool: Pool, S: list[int]) -> Array:
+    def begun(self, pool: ActivePool, S: list[int]) -> Array:
         """Make these rows of a pool the active ones, but for dependent ones and those with a negative multiplier; their multipliers."""
         pool.face.restart(S)
-        return settled(pool.face)
+        return drop_negative_multipliers(pool.face)
 
 
 class FeatureSpace(Space):
@@ -100,14 +100,14 @@ class FeatureSpace(Space):
         super().__init__(problem, rows)
         self.Z = Z
 
-    def face(self, taken: Taken, before: Pool | None) -> Face:
+    def face(self, taken: RowSubset, before: ActivePool | None) -> Face:
         if before is None:
             return FeatureFace(taken.features(self.Z))
         assert isinstance(before.face, FeatureFace)
         new = taken[np.arange(len(before.keys), len(taken))]
         return FeatureFace(np.vstack([before.face.D, new.features(self.Z)]))
 
-    def function(self, pool: Pool, alpha: Array) -> Point:
+    def function(self, pool: ActivePool, alpha: Array) -> Point:
         assert isinstance(pool.face, FeatureFace)
         return Point(w=pool.face.w, b=0.0)
 
@@ -118,7 +118,7 @@ class FeatureSpace(Space):
         w = np.asarray(function.w)
         return float(w @ w)
 
-    def of_multipliers(self, taken: Taken, alpha: Array) -> Point:
+    def of_multipliers(self, taken: RowSubset, alpha: Array) -> Point:
         return Point(w=alpha @ taken.features(self.Z), b=0.0)
 
 
@@ -134,7 +134,7 @@ class KernelSpace(Space):
         super().__init__(problem, rows)
         self.scale = float(np.abs(problem.gram.diagonal).max(initial=0.0))
 
-    def gram(self, one: Taken, other: Taken) -> Array:
+    def gram(self, one: RowSubset, other: RowSubset) -> Array:
         """A K A' between rows and others, (k, l)."""
         if not (len(one) and len(other)):
             return np.zeros((len(one), len(other)))
@@ -143,7 +143,7 @@ class KernelSpace(Space):
         K = np.where(np.equal.outer(points, others), self.problem.gram.diagonal[points][:, None], K)
         return _differences(_differences(K, one, points).T, other, others).T
 
-    def face(self, taken: Taken, before: Pool | None) -> Face:
+    def face(self, taken: RowSubset, before: ActivePool | None) -> Face:
         if before is None:
             return KernelFace(self.gram(taken, taken), self.scale)
         assert isinstance(before.face, KernelFace)
@@ -151,10 +151,10 @@ class KernelSpace(Space):
         across, own = self.gram(before.taken, new), self.gram(new, new)
         return KernelFace(np.block([[before.face.G, across], [across.T, own]]), self.scale)
 
-    def function(self, pool: Pool, alpha: Array) -> Point:
+    def function(self, pool: ActivePool, alpha: Array) -> Point:
         return self.of_multipliers(pool.taken[np.asarray(pool.face.S, dtype=np.int64)], alpha)
 
-    def of_multipliers(self, taken: Taken, alpha: Array) -> Point:
+    def of_multipliers(self, taken: RowSubset, alpha: Array) -> Point:
         return Point(beta=taken.combined(alpha, self.problem.m), b=0.0)
 
     def values(self, function: Point) -> Array:
@@ -167,13 +167,13 @@ class KernelSpace(Space):
         return 2 * UNIT * self.scale * float(alpha.sum())
 
 
-def _differences(K: Array, taken: Taken, points: Index) -> Array:
+def _differences(K: Array, taken: RowSubset, points: Index) -> Array:
     """A K, (k, l), for K whose rows are the points (n,) of the rows A."""
     own = K[np.searchsorted(points, taken.first)]
     return taken.sign[:, None] * own if taken.second is None else own - K[np.searchsorted(points, taken.second)]
 
 
-def space_of(problem: MarginProblem, rows: HardRows) -> Space:
+def make_space(problem: MarginProblem, rows: HardRows) -> Space:
     """The space in which a problem is solved: its explicit features where they are not too many."""
     Z = problem.explicit
     return KernelSpace(problem, rows) if Z is None or Z.q > MOST_FEATURES else FeatureSpace(problem, rows, Z)

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import seconds_at_work
+from equimargin.formulations.numeric.jit import run_seconds
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
@@ -39,7 +39,7 @@ from equimargin.solvers.lp.highs import Basis, Flags, dual_simplex
 from equimargin.solvers.lp.linear_program import entries
 from equimargin.solvers.lp.polish import best
 from equimargin.solvers.products.tiles import Tiles, tiles
-from equimargin.solvers.progress import Judge
+from equimargin.solvers.progress import ConvergenceMonitor
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
@@ -104,7 +104,9 @@ def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | N
 
 def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
     """The solution whose x and u are the best of all rounds."""
-    judge = Judge("column_generation", problem, limits, MOST_ITERATIONS if limits.max_iter is None else limits.max_iter, STALE_PRICES)
+    judge = ConvergenceMonitor(
+        "column_generation", problem, limits, MOST_ITERATIONS if limits.max_iter is None else limits.max_iter, STALE_PRICES
+    )
     scale = problem.gram.mean_diagonal
     kernel = tiles(problem.gram, scale)
     x, u = _inside(problem, OneNormPoint() if warm_start is None else warm_start)
@@ -132,8 +134,8 @@ def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint 
 def _refined(problem: OneNormProblem, found: Solution, limits: Limits) -> Solution:
     """A solution that missed its tolerance, with the equations of its vertex solved once more."""
     x, u = _inside(problem, problem.own_point(found.point))
-    until = np.inf if limits.time_limit is None else seconds_at_work() + limits.time_limit - found.seconds
-    point, gap = interruptible(lambda: best(problem, x, u, lambda: seconds_at_work() > until))
+    until = np.inf if limits.time_limit is None else run_seconds() + limits.time_limit - found.seconds
+    point, gap = interruptible(lambda: best(problem, x, u, lambda: run_seconds() > until))
     if gap <= limits.tol:
         reached = f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
         return replace(found, point=point, status=Status.OPTIMAL, reason=reached)
@@ -163,7 +165,7 @@ def _prices(problem: OneNormProblem, kernel: Tiles, u: Array) -> Array:
     return g if problem.over == "points" else problem.rows.dot(g)
 
 
-class Reached(NamedTuple):
+class RestrictedSolution(NamedTuple):
     """What the last solution of the restricted program is to the whole one.
 
     x : (size,) and u : (p,) the solution.  z : (p,) the margins B x + b s of all rows.  value : the objective of the whole program there.
@@ -206,7 +208,7 @@ class Master:
         self.basis.slacks = np.append(self.basis.slacks, np.ones(len(new), dtype=bool))
         self.solved = self.solved and not len(new)
 
-    def solve(self, judge: Judge, wanted: float) -> bool:
+    def solve(self, judge: ConvergenceMonitor, wanted: float) -> bool:
         """Solve the restricted program, dividing groups until they hide no more than `wanted`; false if no column and no group is new.
 
         judge : of the run, whose limits are kept.
@@ -241,14 +243,14 @@ class Master:
             F += signs[columns] * self.kernel.block(points[columns], everywhere).T
         return F
 
-    def _reached(self, x: Array, b: float, u: Array) -> Reached:
+    def _reached(self, x: Array, b: float, u: Array) -> RestrictedSolution:
         """The solution with the coefficients x (s,) of the columns S, the bias b and the multipliers u (p,)."""
         everywhere = np.zeros(self.problem.size)
         everywhere[self.columns] = x
         z = self.problem.rows.dot(self.F @ x) + b * self.problem.bias_signs
-        return Reached(everywhere, u, z, float(x.sum() + self.C * np.maximum(1.0 - z, 0.0).sum()))
+        return RestrictedSolution(everywhere, u, z, float(x.sum() + self.C * np.maximum(1.0 - z, 0.0).sum()))
 
-    def _simplex(self, judge: Judge) -> float:
+    def _simplex(self, judge: ConvergenceMonitor) -> float:
         """Take the solution of the restricted program; return what its groups hide of the value, inf where it is not optimal."""
         limits, sizes = judge.limits, np.bincount(self.group)
         vertex, iterations = dual_simplex(

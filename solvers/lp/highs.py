@@ -25,7 +25,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class LinearProgram:
     """A linear program; infinite ends are none.
 
     costs, lower, upper : (n,).  starts, places, entries : M by its columns, as of a CSC array.  row_lower, row_upper : (rows,).
@@ -53,7 +53,7 @@ class Basis:
 
 
 @dataclass(frozen=True, eq=False)
-class Vertex:
+class SimplexResult:
     """Where the simplex method ended.
 
     v : (n,) the unknowns.  x : (s,) the multipliers of B'v <= 1.  b : that of s'v = 0.  basis : the basis there.
@@ -69,7 +69,7 @@ class Vertex:
 
 def dual_simplex(
     B: Array, signs: Array, ends: Array, basis: Basis, raised: Flags, tolerance: float, max_iter: int, seconds: float | None
-) -> tuple[Vertex | None, int]:
+) -> tuple[SimplexResult | None, int]:
     """Solve the program; return the vertex, or None where HiGHS has none, and the number of iterations.
 
     Parameters
@@ -82,7 +82,7 @@ def dual_simplex(
 
     highspy: Any = library  # only parts of its interface are typed
     n, s, status = *B.shape, highspy.HighsBasisStatus
-    program = Program(
+    program = LinearProgram(
         costs=-np.ones(n),
         lower=np.zeros(n),
         upper=ends,
@@ -99,7 +99,7 @@ def dual_simplex(
         return None, iterations
     v, (b, *x) = np.clip(np.array(solution.col_value), 0.0, ends), -np.array(solution.row_dual)
     basic = Basis(*(np.array([k == status.kBasic for k in part], dtype=bool) for part in (end.col_status, end.row_status)))
-    return Vertex(v, np.maximum(x, 0.0), float(b), basic, highs.getModelStatus() == highspy.HighsModelStatus.kOptimal), iterations
+    return SimplexResult(v, np.maximum(x, 0.0), float(b), basic, highs.getModelStatus() == highspy.HighsModelStatus.kOptimal), iterations
 
 
 def quiet_highs() -> Any:
@@ -119,7 +119,7 @@ def quiet_highs() -> Any:
     return Quiet()
 
 
-def run(program: Program, basis: Basis, raised: Flags, tolerance: float, max_iter: int | None, seconds: float | None) -> Any:
+def run(program: LinearProgram, basis: Basis, raised: Flags, tolerance: float, max_iter: int | None, seconds: float | None) -> Any:
     """Solve a program from a basis and return HiGHS as it ended, for its solution, its basis and its status.
 
     raised : (n,) which v start at their upper ends if not basic.  tolerance : absolute, of both feasibilities.

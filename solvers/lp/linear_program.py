@@ -22,13 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import seconds_at_work
+from equimargin.formulations.numeric.jit import run_seconds
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.interrupt import interruptible
-from equimargin.solvers.lp.highs import Basis, Program, run
+from equimargin.solvers.lp.highs import Basis, LinearProgram, run
 from equimargin.solvers.lp.polish import best
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
@@ -80,15 +80,15 @@ def entries(problem: OneNormProblem) -> int:
 )
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
     """Solve at unit mean K_ii and map back; the simplex method starts from a basis, which `warm_start` is not."""
-    start = seconds_at_work()
-    answer = _highs(problem, limits, start) if problem.p else Ended(np.zeros(problem.size), np.zeros(0), 0, False, "no rows")
+    start = run_seconds()
+    answer = _highs(problem, limits, start) if problem.p else SimplexEnd(np.zeros(problem.size), np.zeros(0), 0, False, "no rows")
     unit = problem.gram.mean_diagonal
 
     def out_of_time() -> bool:
-        return answer.limited or (limits.time_limit is not None and seconds_at_work() - start > limits.time_limit)
+        return answer.limited or (limits.time_limit is not None and run_seconds() - start > limits.time_limit)
 
     point, gap = interruptible(lambda: best(problem, answer.x / unit, answer.u / unit, out_of_time))
-    seconds = seconds_at_work() - start
+    seconds = run_seconds() - start
     status, reason = _ending(answer, gap, limits, seconds)
     found = Solution(problem, "linear_program", point, status, reason, answer.iterations, seconds)
     if limits.callback is not None:
@@ -96,7 +96,7 @@ def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | N
     return found
 
 
-class Ended(NamedTuple):
+class SimplexEnd(NamedTuple):
     """Where HiGHS ended, with K / unit and C unit.
 
     x : (size,) the multipliers of B'u <= 1.  u : (p,).  iterations : of the simplex method.
@@ -110,7 +110,7 @@ class Ended(NamedTuple):
     words: str
 
 
-def _highs(problem: OneNormProblem, limits: Limits, start: float) -> Ended:
+def _highs(problem: OneNormProblem, limits: Limits, start: float) -> SimplexEnd:
     """HiGHS's answer to the dual, within the time limit, which counts from `start`; zeros where it has none."""
     import highspy as library
 
@@ -119,17 +119,17 @@ def _highs(problem: OneNormProblem, limits: Limits, start: float) -> Ended:
     defined, rows = len(program.costs) - problem.p, len(program.row_upper)
     basis = Basis(np.arange(len(program.costs)) >= problem.p, np.arange(rows) >= defined)
     tolerance = float(np.clip(0.1 * limits.tol, 1e-10, 1e-7))
-    seconds = None if limits.time_limit is None else max(limits.time_limit - (seconds_at_work() - start), 0.0)
+    seconds = None if limits.time_limit is None else max(limits.time_limit - (run_seconds() - start), 0.0)
     highs = run(program, basis, ~basis.v, tolerance, limits.max_iter, seconds)
     x, u, solution, status = np.zeros(problem.size), np.zeros(problem.p), highs.getSolution(), highs.getModelStatus()
     if solution.value_valid and solution.dual_valid:
         x = np.maximum(-np.array(solution.row_dual)[defined + 1 :], 0.0)
         u = np.clip(np.array(solution.col_value)[: problem.p], 0.0, None)
     limited = status in (highspy.HighsModelStatus.kTimeLimit, highspy.HighsModelStatus.kIterationLimit)
-    return Ended(x, u, max(int(highs.getInfo().simplex_iteration_count), 0), limited, highs.modelStatusToString(status))
+    return SimplexEnd(x, u, max(int(highs.getInfo().simplex_iteration_count), 0), limited, highs.modelStatusToString(status))
 
 
-def _program(problem: OneNormProblem) -> Program:
+def _program(problem: OneNormProblem) -> LinearProgram:
     """The dual, with K / unit and C unit, as HiGHS is given it.
 
     The unknowns are u, and what each factor of B' but the last makes of the unknowns
@@ -145,7 +145,7 @@ def _program(problem: OneNormProblem) -> Program:
     balance = [sparse.csr_array(problem.bias_signs[None, :]), *(None for _ in inner)]
     prices = [*(None for _ in inner), last]
     matrix = sparse.block_array([*constraints, balance, prices], format="csc")
-    return Program(
+    return LinearProgram(
         costs=np.concatenate([-np.ones(problem.p), np.zeros(defined)]),
         lower=np.concatenate([np.zeros(problem.p), np.full(defined, -np.inf)]),
         upper=np.concatenate([np.full(problem.p, problem.C * problem.gram.mean_diagonal), np.full(defined, np.inf)]),
@@ -170,7 +170,7 @@ def _factors(problem: OneNormProblem) -> list[Any]:
     return [A.T, *kernel] if problem.over == "points" else [A.T, *kernel, A]
 
 
-def _ending(answer: Ended, gap: float, limits: Limits, seconds: float) -> tuple[Status, str]:
+def _ending(answer: SimplexEnd, gap: float, limits: Limits, seconds: float) -> tuple[Status, str]:
     """The status and its reason, by the gap of the point; where that is too large, HiGHS met a limit, or failed whatever it says.
 
     u = 0 is feasible and u <= C: what HiGHS calls infeasible or unbounded has numbers

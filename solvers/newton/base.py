@@ -2,9 +2,9 @@
 
     min over v   1/2 |f|^2 + sum_r c_r phi(u_r),    u = t - A g,    g = f + b
 
-A run goes from an `Iterate`, unknowns with the slacks there, to a `View`, what a loss makes of it: values, multipliers, the gradient; and
-from there by a `step` to the next iterate. Both are immutable. What depends on the unknowns is asked of `Unknowns`: features of f
-(`in_features.py`) or coefficients of the kernel (`in_kernel.py`).
+A run goes from a `NewtonIterate`, unknowns with the slacks there, to a `LossAtIterate`, what a loss makes of it: values, multipliers, the
+gradient; and from there by a `step` to the next iterate. Both are immutable. What depends on the unknowns is asked of `Unknowns`: features
+of f (`in_features.py`) or coefficients of the kernel (`in_kernel.py`).
 
 The objective is piecewise quadratic along any line. Its minimum there is therefore the root of an increasing, piecewise linear derivative.
 """
@@ -21,7 +21,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.slacks import Expansion, Line, Slacks
-from equimargin.solvers.progress import Progress
+from equimargin.solvers.progress import DualConvergenceMonitor
 
 WORTHWHILE_FALL = 1e-12
 """Relative fall of the objective below which a step is no progress: rounding may be as large."""
@@ -38,7 +38,7 @@ RESIDUAL_SHARE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Iterate:
+class NewtonIterate:
     """Where a run is.
 
     v : (n,) unknowns.  image : (n,) the vector with v'image = |f|^2: R v in features, K v in coefficients.  slacks : of the rows there.
@@ -58,7 +58,7 @@ class Iterate:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class LossAtIterate:
     """What a loss makes of an iterate.
 
     at : the iterate.  phi : the loss.  rows : its sum over the rows, its conjugate's, its multipliers and curvatures.
@@ -66,7 +66,7 @@ class View:
     image : (n,) the vector with G'image = |G|^2 in the norm of f: G itself in features, K G in coefficients.
     """
 
-    at: Iterate
+    at: NewtonIterate
     phi: Loss
     rows: Expansion
     pull: Array
@@ -104,19 +104,19 @@ class Unknowns(ABC):
     by_row: bool
 
     @abstractmethod
-    def start(self, point: Point) -> Iterate:
+    def start(self, point: Point) -> NewtonIterate:
         """The iterate of a point: its function, or that of its multipliers, or 0; and its b, or the best one."""
 
     @abstractmethod
-    def look(self, at: Iterate, phi: Loss) -> View:
+    def look(self, at: NewtonIterate, phi: Loss) -> LossAtIterate:
         """What a loss makes of an iterate."""
 
     @abstractmethod
-    def show(self, seen: View, progress: Progress) -> bool:
+    def show(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
         """Judge an iterate and the multipliers of a loss there; true if the run is over."""
 
     @abstractmethod
-    def move(self, seen: View, progress: Progress) -> Move:
+    def move(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> Move:
         """Newton's direction, or nearly."""
 
     @abstractmethod
@@ -124,7 +124,7 @@ class Unknowns(ABC):
         """The image of v and the slacks there; v lies at t on a line of slacks."""
 
     @abstractmethod
-    def gradient_share(self, seen: View, unit: float) -> float:
+    def gradient_share(self, seen: LossAtIterate, unit: float) -> float:
         """What the gradient adds to the gap: half its square, and multipliers that are not balanced for a free bias, times `unit`."""
 
     @property
@@ -132,7 +132,7 @@ class Unknowns(ABC):
     def mean_square(self) -> float:
         """The mean of K_ii over the points."""
 
-    def settle(self, seen: View, progress: Progress) -> bool:
+    def settle(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
         """Solve for the rows on the curved piece of a loss, the others held, where there is a way; true if that ends the run."""
         return False
 
@@ -141,14 +141,14 @@ class Unknowns(ABC):
         rows = self.problem.rows
         return (rows.slacks_by_row if self.by_row else rows.slacks)(g, self.problem.group_costs)
 
-    def sums(self, seen: View) -> tuple[float, float]:
+    def sums(self, seen: LossAtIterate) -> tuple[float, float]:
         """The sum of the problem's own loss over the rows, and of its conjugate at the multipliers."""
         if self.problem.loss == "hinge":
             return seen.at.slacks.hinge(), 0.0
         return seen.rows.loss, seen.rows.conjugate
 
 
-def step(unknowns: Unknowns, seen: View, progress: Progress) -> Iterate:
+def step(unknowns: Unknowns, seen: LossAtIterate, progress: DualConvergenceMonitor) -> NewtonIterate:
     """One Newton step, to the minimum along its direction; none when time is out."""
     at, move = seen.at, unknowns.move(seen, progress)
     if progress.out_of_time:
@@ -157,7 +157,7 @@ def step(unknowns: Unknowns, seen: View, progress: Progress) -> Iterate:
     t = _least(seen.phi, move, line, progress)
     moved = -t * move.first > WORTHWHILE_FALL * (seen.rows.loss + at.half_norm2)
     v = at.v + t * move.s
-    return Iterate(v, *unknowns.arrive(v, line, t), at.steps + 1, moved)
+    return NewtonIterate(v, *unknowns.arrive(v, line, t), at.steps + 1, moved)
 
 
 class Exactness:
@@ -169,7 +169,7 @@ class Exactness:
     def __init__(self) -> None:
         self.first = 0.0
 
-    def residual(self, square: float, progress: Progress) -> float:
+    def residual(self, square: float, progress: DualConvergenceMonitor) -> float:
         """The square of the residual that is near enough to 0, for a gradient of that squared norm."""
         self.first = self.first or square
         fallen = float(np.sqrt(max(square, 0.0) / self.first)) if self.first > 0 else 0.0
@@ -177,7 +177,7 @@ class Exactness:
         return max(last, min(RESIDUAL_SHARE**2, fallen) * square)
 
 
-def _least(phi: Loss, move: Move, line: Line, progress: Progress) -> float:
+def _least(phi: Loss, move: Move, line: Line, progress: DualConvergenceMonitor) -> float:
     """The minimum of the objective along a direction: the root of its derivative, which is piecewise linear and increasing.
 
     It is found by Newton's method in a bracket. A step that would leave the bracket is replaced by the secant's, and every third time by

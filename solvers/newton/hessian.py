@@ -27,8 +27,8 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.pair_slacks import PairCurvature
 from equimargin.solvers.dual.damped_cholesky import damped_factor
-from equimargin.solvers.newton.base import MOST_PRODUCTS, Exactness, View
-from equimargin.solvers.progress import Progress
+from equimargin.solvers.newton.base import MOST_PRODUCTS, Exactness, LossAtIterate
+from equimargin.solvers.progress import DualConvergenceMonitor
 
 Solve = Callable[[Array], Array]
 """What a linear system makes of a right-hand side, (q,) or (q, k), and of the same shape."""
@@ -98,7 +98,7 @@ class Nearby(NamedTuple):
     square: float
 
 
-class Factored(NamedTuple):
+class Factorisation(NamedTuple):
     """A matrix that was factorised: the D and the slope that it was formed for, and the solution by its factor."""
 
     D: Array
@@ -127,9 +127,9 @@ class NewtonSystem:
         self.formed, self.rough = (np.zeros(0), np.zeros(shape)), False
         self.scratch = np.empty(shape), np.empty(shape, np.float32)
         self.nearby: Nearby | None = None
-        self.factored: Factored | None = None
+        self.factored: Factorisation | None = None
 
-    def solve(self, seen: View, progress: Progress) -> Array:
+    def solve(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> Array:
         """The solution s (q,), up to rounding or to a part of the gradient."""
         if not self.forms:
             return self._by_conjugate_gradients(seen, progress, self._diagonal(seen), MOST_PRODUCTS)[0]
@@ -139,7 +139,7 @@ class NewtonSystem:
         assert isinstance(D, np.ndarray)
         return (self._corrected(seen, D) or self._of_rows(seen, D, progress))(-seen.G)
 
-    def _of_pairs(self, seen: View, D: PairCurvature, progress: Progress) -> Array:
+    def _of_pairs(self, seen: LossAtIterate, D: PairCurvature, progress: DualConvergenceMonitor) -> Array:
         """As `solve`, for pairs that are not listed, whose Hessian cannot be brought up to date.
 
         One from an earlier iterate serves once more where the step will be the last, and else makes conjugate gradients faster. It is
@@ -166,7 +166,7 @@ class NewtonSystem:
             self.nearby = Nearby(D.gram(self.Z), D.weight(), seen.phi, square)
         return self._near(seen, D)(-seen.G)
 
-    def _near(self, seen: View, D: PairCurvature) -> Solve:
+    def _near(self, seen: LossAtIterate, D: PairCurvature) -> Solve:
         """The solution of a system with the last Hessian, at the weight of this D, in the place of the Hessian; or by the diagonal."""
         near = self.nearby
         if near is None:
@@ -189,23 +189,23 @@ class NewtonSystem:
         mean, square = self._moments
         return np.maximum(square - mean**2, 0.0) if self.rows.invariant else square
 
-    def _diagonal(self, seen: View) -> Solve:
+    def _diagonal(self, seen: LossAtIterate) -> Solve:
         """Division by about the diagonal of the matrix: a preconditioner that costs nothing."""
         scale = 1 / (self._ridge(seen) + seen.phi.slope * self.rows.weight(seen.rows.D) * self._spread)
         return lambda v: scale * v
 
-    def _ridge(self, seen: View) -> Array:
+    def _ridge(self, seen: LossAtIterate) -> Array:
         """R with the smallest curvature of a free bias, (q,)."""
         return np.where(self.R == 0.0, seen.phi.slope * self._flat, self.R)
 
-    def _of_rows(self, seen: View, D: Array, progress: Progress) -> Solve:
+    def _of_rows(self, seen: LossAtIterate, D: Array, progress: DualConvergenceMonitor) -> Solve:
         """The solution of a system with the Hessian of rows that are listed."""
         single = self._single(seen, D)
         solve = self._factor(seen, self._hessian(seen, D, single, progress), single)
-        self.factored = None if progress.out_of_time else Factored(self.formed[0], seen.phi.slope, solve)
+        self.factored = None if progress.out_of_time else Factorisation(self.formed[0], seen.phi.slope, solve)
         return solve
 
-    def _corrected(self, seen: View, D: Array) -> Solve | None:
+    def _corrected(self, seen: LossAtIterate, D: Array) -> Solve | None:
         """The solution by the last factor, corrected for the few rows Y whose curvature has changed since; None where that takes longer.
 
         (M + Y'E Y)^-1 = M^-1 - W (E + Y W)^-1 W',  W = M^-1 Y',  E = diag(1 for a row that comes, -1 for one that goes)
@@ -233,7 +233,7 @@ class NewtonSystem:
 
         return solve
 
-    def _single(self, seen: View, D: Array) -> bool:
+    def _single(self, seen: LossAtIterate, D: Array) -> bool:
         """Whether the Hessian of rows is summed and factorised in float32: its diagonal is small enough, and that takes less time."""
         return self.Z.q >= FEWEST_SINGLE_COLUMNS and seen.phi.slope * self.rows.weight(D) * self._column_square <= LARGEST_SINGLE
 
@@ -242,7 +242,7 @@ class NewtonSystem:
         """The square of an entry of Z, on average."""
         return self.Z.mean_square() / self.Z.q
 
-    def _factor(self, seen: View, H: Array, single: bool = False) -> Solve:
+    def _factor(self, seen: LossAtIterate, H: Array, single: bool = False) -> Solve:
         """The solution of a system with R + slope H in the place of the matrix; division by its diagonal where it has no factor."""
         slope = seen.phi.slope
         diagonal = slope * H.diagonal() + self._ridge(seen)
@@ -250,7 +250,7 @@ class NewtonSystem:
         factor = damped_factor(lambda: np.multiply(slope, H, out=scratch, casting="same_kind").T, diagonal, diagonal, HESSIAN_DAMPINGS)
         return (lambda v: (v.T / diagonal).T) if factor is None else factor.solve
 
-    def _hessian(self, seen: View, D: Array, single: bool, progress: Progress) -> Array:
+    def _hessian(self, seen: LossAtIterate, D: Array, single: bool, progress: DualConvergenceMonitor) -> Array:
         """Z'A'D A Z, (q, q), or the part of it that is there when time is out.
 
         At v = 0 all rows are on one piece of phi, and few of them will stay there: some of the rows then stand for all.
@@ -268,7 +268,9 @@ class NewtonSystem:
         self.formed, self.rough = (D, H), single
         return H
 
-    def _by_conjugate_gradients(self, seen: View, progress: Progress, precondition: Solve, most: int) -> tuple[Array, bool]:
+    def _by_conjugate_gradients(
+        self, seen: LossAtIterate, progress: DualConvergenceMonitor, precondition: Solve, most: int
+    ) -> tuple[Array, bool]:
         """A direction after at most `most` products, and whether it is near enough: a residual r adds r'r / 2 to the gap."""
         slope, D, ridge = seen.phi.slope, seen.rows.D, self._ridge(seen)
         s, r = np.zeros_like(seen.G), -seen.G

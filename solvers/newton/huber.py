@@ -34,7 +34,7 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.loss import Loss, huberised_hinge
 from equimargin.formulations.rows.slacks import RowSlacks
 from equimargin.solvers.dual import coordinate_descent
-from equimargin.solvers.newton.base import Iterate, Unknowns, View, step
+from equimargin.solvers.newton.base import LossAtIterate, NewtonIterate, Unknowns, step
 from equimargin.solvers.newton.hessian import MOST_COLUMNS
 from equimargin.solvers.newton.start import (
     Subsample,
@@ -43,7 +43,7 @@ from equimargin.solvers.newton.start import (
     unknowns_for,
     unsuited_bias,
 )
-from equimargin.solvers.progress import Progress, multipliers
+from equimargin.solvers.progress import DualConvergenceMonitor, initial_multipliers
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution
@@ -109,7 +109,7 @@ REQUIREMENTS = Requirements(
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Take Newton steps, with the smoothing centred anew at every minimum, until the gap is small enough."""
-    progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
+    progress = DualConvergenceMonitor("huber", problem, limits, limits.max_iter or 10_000)
     start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, HINGE_SUBSAMPLE) or Point()
     unknowns = unknowns_for(problem, by_row=not (problem.rows.many or _by_sweeps_over_pairs(problem, limits.tol)))
     at = unknowns.start(start)
@@ -126,7 +126,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     return progress.solution()
 
 
-def _by_sweeps(problem: MarginProblem, progress: Progress) -> Point | None:
+def _by_sweeps(problem: MarginProblem, progress: DualConvergenceMonitor) -> Point | None:
     """The point where sweeps of coordinate descent end that cost as much as a Newton step or two; None if it is not near the optimum."""
     Z = problem.explicit
     sweeps = 0 if Z is None else Z.m * min(Z.q, MOST_COLUMNS) // (COLUMNS_PER_SWEEP * max(problem.p, 1))
@@ -145,19 +145,19 @@ def _by_sweeps_over_pairs(problem: MarginProblem, tol: float) -> bool:
     return counted and problem.p >= SWEPT_PAIRS_PER_POINT * problem.m
 
 
-def _usual_slack(problem: MarginProblem, at: Iterate) -> float:
+def _usual_slack(problem: MarginProblem, at: NewtonIterate) -> float:
     """The mean |u_r| at the start, by which multipliers count that a free bias finds unbalanced; 0 without a bias."""
     slacks = at.slacks.listed()
     return float(np.abs(slacks.u).mean()) if problem.bias and slacks is not None else 0.0
 
 
-def _first(unknowns: Unknowns, at: Iterate, start: Point) -> Loss:
+def _first(unknowns: Unknowns, at: NewtonIterate, start: Point) -> Loss:
     """The first loss: Huber's function, or one of the same slope that is centred at the multipliers of the start."""
     problem, slacks = unknowns.problem, at.slacks.listed()
     if slacks is None:
         return _of_least_gap(unknowns, at)
     phi = _of_width(slacks, len(at.v), unknowns.mean_square)
-    return phi if start.alpha is None else _centred(problem.repaired(multipliers(start, problem)), problem.costs, phi.slope)
+    return phi if start.alpha is None else _centred(problem.repaired(initial_multipliers(start, problem)), problem.costs, phi.slope)
 
 
 def _of_width(slacks: RowSlacks, columns: int, mean_square: float) -> Loss:
@@ -173,7 +173,7 @@ def _of_width(slacks: RowSlacks, columns: int, mean_square: float) -> Loss:
     return replace(huberised_hinge(width), slope=min(slope, STIFFEST_START / stiffness) if stiffness > 0 else slope)
 
 
-def _of_least_gap(unknowns: Unknowns, at: Iterate) -> Loss:
+def _of_least_gap(unknowns: Unknowns, at: NewtonIterate) -> Loss:
     """Huber's function of the width that makes the gap at the start least, found by halving."""
     phi, least = huberised_hinge(1.0), np.inf
     for k in range(MOST_START_WIDTHS):
@@ -185,7 +185,7 @@ def _of_least_gap(unknowns: Unknowns, at: Iterate) -> Loss:
     return phi
 
 
-def _sharper(problem: MarginProblem, seen: View, progress: Progress) -> Loss:
+def _sharper(problem: MarginProblem, seen: LossAtIterate, progress: DualConvergenceMonitor) -> Loss:
     """The next loss: centred at the multipliers found, or narrower around 0 where these are not listed.
 
     What the smoothing adds to the gap falls with the square of the width, so that one

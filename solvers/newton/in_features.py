@@ -22,10 +22,10 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.slacks import Line, Slacks
-from equimargin.solvers.newton.base import Iterate, Move, Unknowns, View
+from equimargin.solvers.newton.base import LossAtIterate, Move, NewtonIterate, Unknowns
 from equimargin.solvers.newton.hessian import NewtonSystem, stored
 from equimargin.solvers.newton.settle import settle_curved_rows
-from equimargin.solvers.progress import Progress, started
+from equimargin.solvers.progress import DualConvergenceMonitor, initial_function
 from equimargin.solvers.threads import one_thread
 
 
@@ -54,25 +54,25 @@ class Weights(Unknowns):
         """The number of entries of v without a free bias."""
         return self.Z.q - self.problem.bias
 
-    def start(self, point: Point) -> Iterate:
+    def start(self, point: Point) -> NewtonIterate:
         problem, Z, free = self.problem, self.Z, self.features
         v, f = np.zeros(Z.q), np.zeros(Z.m)
-        function = started(point, problem)
+        function = initial_function(point, problem)
         v[:free] = function if problem.explicit is not None else Z.rdot(function)[:free]
         if v.any():
             f = Z @ v
         own = point.b if problem.bias else None  # a point of a problem with a bias may start one without
         b = problem.bias_at(f) if own is None or not np.isfinite(own) else own
         v[free:] = b
-        return Iterate(v, self.R * v, self.slacks_at(f + b))
+        return NewtonIterate(v, self.R * v, self.slacks_at(f + b))
 
-    def look(self, at: Iterate, phi: Loss) -> View:
+    def look(self, at: NewtonIterate, phi: Loss) -> LossAtIterate:
         rows = at.slacks.expanded(phi)
         pull = self.Z.rdot(self.problem.rows.rdot(rows.alpha))
         G = at.image - pull
-        return View(at, phi, rows, pull, G, G)
+        return LossAtIterate(at, phi, rows, pull, G, G)
 
-    def show(self, seen: View, progress: Progress) -> bool:
+    def show(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
         problem, at, free = self.problem, seen.at, self.features
         if problem.explicit is None:
             return self._show_by_kernel(seen, progress)
@@ -85,7 +85,7 @@ class Weights(Unknowns):
         point = Point(w=w, b=float(at.v[free]) if problem.bias else 0.0, alpha=alpha)
         return progress.weigh(point, primal, dual, at.steps, at.moved)
 
-    def _show_by_kernel(self, seen: View, progress: Progress) -> bool:
+    def _show_by_kernel(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
         """As `show`, with both values by the kernel itself; f = A'alpha is shown where the features leave too much out of the other f."""
         problem, at, free, gram = self.problem, seen.at, self.features, self.problem.gram
         alpha, b = problem.repaired(seen.rows.alpha), float(at.v[free]) if problem.bias else 0.0
@@ -99,14 +99,14 @@ class Weights(Unknowns):
             point, primal = Point(beta=pulled, b=b_alpha, alpha=alpha), primal_alpha
         return progress.weigh(point, primal, dual, at.steps, at.moved)
 
-    def move(self, seen: View, progress: Progress) -> Move:
+    def move(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> Move:
         s = self.system.solve(seen, progress)
         return Move(s, self.Z @ s, float(seen.at.image @ s), float(self.R * s @ s), float(seen.G @ s))
 
     def arrive(self, v: Array, line: Line, t: float) -> tuple[Array, Slacks]:
         return self.R * v, line.to(t)
 
-    def gradient_share(self, seen: View, unit: float) -> float:
+    def gradient_share(self, seen: LossAtIterate, unit: float) -> float:
         free, G = self.R == 0.0, seen.G
         return float(G[~free] @ G[~free]) / 2 + unit * float(np.abs(G[free]).sum())
 
@@ -114,5 +114,5 @@ class Weights(Unknowns):
     def mean_square(self) -> float:
         return self.Z.mean_square()
 
-    def settle(self, seen: View, progress: Progress) -> bool:
+    def settle(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
         return self.by_row and settle_curved_rows(self.problem, self.Z, self.R, seen, progress)

@@ -26,9 +26,9 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.slacks import Line, Slacks
-from equimargin.solvers.newton.base import MOST_PRODUCTS, Exactness, Iterate, Move, Unknowns, View
+from equimargin.solvers.newton.base import MOST_PRODUCTS, Exactness, LossAtIterate, Move, NewtonIterate, Unknowns
 from equimargin.solvers.products.gram_products import GramProducts, Index
-from equimargin.solvers.progress import Progress, started
+from equimargin.solvers.progress import DualConvergenceMonitor, initial_function
 
 SLOW_FALL = 0.5
 """Factor by which a step has to lower the gap. One that does not says that directions in float32 lead nowhere."""
@@ -52,17 +52,17 @@ class Coefficients(Unknowns):
         points = problem.rows.touched
         return cls(problem, by_row, points, GramProducts(problem.gram, points))
 
-    def start(self, point: Point) -> Iterate:
-        v = started(point, self.problem)[self.points]
-        return Iterate(v, *self._evaluated(v))
+    def start(self, point: Point) -> NewtonIterate:
+        v = initial_function(point, self.problem)[self.points]
+        return NewtonIterate(v, *self._evaluated(v))
 
-    def look(self, at: Iterate, phi: Loss) -> View:
+    def look(self, at: NewtonIterate, phi: Loss) -> LossAtIterate:
         rows = at.slacks.expanded(phi)
         pull = self.problem.rows.rdot(rows.alpha)[self.points]
         G = at.v - pull
-        return View(at, phi, rows, pull, G, self.K(G))
+        return LossAtIterate(at, phi, rows, pull, G, self.K(G))
 
-    def show(self, seen: View, progress: Progress) -> bool:
+    def show(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
         at, alpha, (loss, conjugate) = seen.at, seen.rows.alpha, self.sums(seen)
         norm2 = float(at.v @ at.image)
         dual_norm2 = norm2 - 2 * float(seen.G @ at.image) + float(seen.G @ seen.image)
@@ -73,7 +73,7 @@ class Coefficients(Unknowns):
             self.K.forget_rough()
         return over
 
-    def move(self, seen: View, progress: Progress) -> Move:
+    def move(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> Move:
         """Conjugate gradients in the inner product of K; a residual r adds r'K r / 2 to the gap."""
         slope, D, rows = seen.phi.slope, seen.rows.D, self.problem.rows
         s, Ks = np.zeros_like(seen.G), np.zeros_like(seen.G)
@@ -95,7 +95,7 @@ class Coefficients(Unknowns):
         """Computed anew: the line is good to the seven digits of float32 only."""
         return self._evaluated(v)
 
-    def gradient_share(self, seen: View, unit: float) -> float:
+    def gradient_share(self, seen: LossAtIterate, unit: float) -> float:
         return float(seen.G @ seen.image) / 2
 
     @cached_property

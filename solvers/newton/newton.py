@@ -26,7 +26,7 @@ from equimargin.solvers.newton.start import (
     unknowns_for,
     unsuited_bias,
 )
-from equimargin.solvers.progress import Progress
+from equimargin.solvers.progress import DualConvergenceMonitor
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution
@@ -66,7 +66,7 @@ def _cheap(problem: MarginProblem) -> bool:
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Take Newton steps until the gap is small enough."""
-    progress = Progress("newton", problem, limits, limits.max_iter or 1000)
+    progress = DualConvergenceMonitor("newton", problem, limits, limits.max_iter or 1000)
     start = warm_start or on_a_part(problem, _solve, limits, SQUARED_HINGE_SUBSAMPLE) or Point()
     unknowns = unknowns_for(problem, by_row=False)
     seen = unknowns.look(unknowns.start(start), problem.phi)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.solvers.dual.newton_on_face import LARGEST_FACE, climb
-from equimargin.solvers.dual.sweeps import Iterate, settled
-from equimargin.solvers.newton.base import View
-from equimargin.solvers.progress import Progress
+from equimargin.solvers.dual.newton_on_face import LARGEST_FACE, maximise_on_face
+from equimargin.solvers.dual.sweeps import SweepIterate, solve_restricted
+from equimargin.solvers.newton.base import LossAtIterate
+from equimargin.solvers.progress import DualConvergenceMonitor
 from equimargin.solvers.threads import one_thread
 
 Index = NDArray[np.intp]
@@ -32,7 +32,7 @@ FACTORISATION_PRODUCTS = 8
 """Products with the features that the factorisations beyond FEWEST_FACTORISATIONS may cost together."""
 
 
-def settle_curved_rows(problem: MarginProblem, Z: Explicit, R: Array, seen: View, progress: Progress) -> bool:
+def settle_curved_rows(problem: MarginProblem, Z: Explicit, R: Array, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
     """Solve for the rows on the curved piece, and show the multipliers; true if that ends the run.
 
     Parameters
@@ -53,8 +53,8 @@ def settle_curved_rows(problem: MarginProblem, Z: Explicit, R: Array, seen: View
     else:
         Y, t, box = rows.take(Z, inside), rows.t[inside], problem.box[inside]
         enough, most = SETTLED_SHARE * progress.limits.tol * progress.primal, SETTLING_SWEEPS * Z.m // len(inside)
-        at = Iterate(alpha[inside], w)
-        alpha[inside], w, reached = settled(Y, t, box, at, enough, most, lambda: progress.out_of_time)
+        at = SweepIterate(alpha[inside], w)
+        alpha[inside], w, reached = solve_restricted(Y, t, box, at, enough, most, lambda: progress.out_of_time)
         if reached:
             return progress.show(alpha, seen.at.steps)
     free = inside[(alpha[inside] > 0) & (alpha[inside] < problem.box[inside])]
@@ -64,7 +64,9 @@ def settle_curved_rows(problem: MarginProblem, Z: Explicit, R: Array, seen: View
     return progress.show(alpha, seen.at.steps)
 
 
-def _on_the_face(problem: MarginProblem, Z: Explicit, R: Array, free: Index, alpha: Array, w: Array, progress: Progress) -> Array:
+def _on_the_face(
+    problem: MarginProblem, Z: Explicit, R: Array, free: Index, alpha: Array, w: Array, progress: DualConvergenceMonitor
+) -> Array:
     """The multipliers (k,) of the free rows where Newton's method on the face ends; w (q,) is made of all multipliers alpha (p,)."""
     signs = problem.bias_signs[free] if problem.bias else np.ones(len(free))
     c = signs * problem.box[free]
@@ -73,7 +75,7 @@ def _on_the_face(problem: MarginProblem, Z: Explicit, R: Array, free: Index, alp
     most = FEWEST_FACTORISATIONS + FACTORISATION_PRODUCTS * Z.m * Z.q // len(free) ** 3
     H = signs[:, None] * K * signs
     with one_thread():
-        return signs * climb(H, signs * u, signs * alpha[free], *bounds, problem.bias, most, lambda: progress.out_of_time)
+        return signs * maximise_on_face(H, signs * u, signs * alpha[free], *bounds, problem.bias, most, lambda: progress.out_of_time)
 
 
 def _face(problem: MarginProblem, Z: Explicit, R: Array, free: Index, alpha: Array, w: Array) -> tuple[Array, Array]:

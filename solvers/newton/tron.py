@@ -41,7 +41,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.loss import SQUARED_HINGE
 from equimargin.solvers.products.gram_products import GramProducts
-from equimargin.solvers.progress import VALUE_ROUNDING, Progress, started
+from equimargin.solvers.progress import VALUE_ROUNDING, DualConvergenceMonitor, initial_function
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution
@@ -76,7 +76,7 @@ REQUIREMENTS = Requirements(
 )
 
 
-class Iterate(NamedTuple):
+class IterationResult(NamedTuple):
     """How an iteration ended.
 
     products : with the Hessian, so far.  value : f.  gap : relative gap.  radius : of the region of the next iteration.
@@ -99,11 +99,11 @@ class Iterate(NamedTuple):
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Take trust-region steps until the gap is small enough."""
-    progress = Progress("tron", problem, limits, limits.max_iter or 1000)
+    progress = DualConvergenceMonitor("tron", problem, limits, limits.max_iter or 1000)
     at = objective(problem, warm_start)
     radius, iteration, products = float(np.linalg.norm(at.grad)), 0, 0
     over = progress.weigh(at.point, at.fun, at.dual, 0)
-    trajectory = [Iterate(0, 0, at.fun, progress.gap, radius)]
+    trajectory = [IterationResult(0, 0, at.fun, progress.gap, radius)]
     while not over:
         s, residual, spent, bounded = truncated_step(at, radius, lambda: progress.out_of_time)
         slope, length = float(at.grad @ s), float(np.linalg.norm(s))
@@ -115,13 +115,13 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         moved, at = taken and actual > VALUE_ROUNDING * at.fun, trial if taken else at
         iteration, products = iteration + 1, products + spent
         over = progress.weigh(at.point, at.fun, at.dual, iteration, moved)
-        trajectory.append(Iterate(iteration, products, at.fun, progress.gap, radius))
+        trajectory.append(IterationResult(iteration, products, at.fun, progress.gap, radius))
     found = progress.solution()
     assert found.dual is not None
     return replace(found, point=found.point.with_multipliers(problem.repaired(found.dual)), trajectory=tuple(trajectory))
 
 
-class Step(NamedTuple):
+class TronStep(NamedTuple):
     """A step s (n,), its residual r (n,) = -g - H s, the number of products with H it took, and whether it ends at the boundary."""
 
     s: Array
@@ -130,7 +130,7 @@ class Step(NamedTuple):
     bounded: bool
 
 
-def truncated_step(at: Objective, radius: float, out_of_time: Callable[[], bool]) -> Step:
+def truncated_step(at: Objective, radius: float, out_of_time: Callable[[], bool]) -> TronStep:
     """Conjugate gradients within the trust region.
 
     Parameters
@@ -152,11 +152,11 @@ def truncated_step(at: Objective, radius: float, out_of_time: Callable[[], bool]
         ahead = s + step * d
         if float(ahead @ ahead) >= radius**2:
             step = to_the_boundary(s, d, radius)
-            return Step(s + step * d, r - step * Hd, products, True)
+            return TronStep(s + step * d, r - step * Hd, products, True)
         s, r = ahead, r - step * Hd
         before, r2 = r2, float(r @ r)
         d = r + r2 / before * d
-    return Step(s, r, products, False)
+    return TronStep(s, r, products, False)
 
 
 def to_the_boundary(s: Array, d: Array, radius: float) -> float:
@@ -307,7 +307,7 @@ def objective(problem: MarginProblem, start: Point | None) -> Objective:
     ----------
     problem : one that meets REQUIREMENTS.  start : a point of a similar problem.
     """
-    v = started(start or Point(), problem)
+    v = initial_function(start or Point(), problem)
     if problem.explicit is not None:
         return InFeatures(problem, v)
     stored = problem.m <= STORED_ROWS

@@ -6,15 +6,15 @@ import numpy as np
 
 from equimargin.formulations.kernels.kernel import Kernel
 from equimargin.formulations.numeric.arrays import Array, Features
-from equimargin.solvers.ordinal.machine import AnyMachine, Levels
+from equimargin.solvers.ordinal.machine import Levels, OrdinalProblem
 
 
-class Neighbours(AnyMachine):
+class Neighbours(OrdinalProblem):
     """Thresholds b_0 <= ... <= b_{L-2} between levels, with a row for every point and a threshold next to its level.
 
     Parameters
     ----------
-    X, kernel : as in `AnyMachine`.  y : (n,) levels in {0, ..., L - 1}.  cost : (n,) finite c_i >= 0, of both rows of a point.
+    X, kernel : as in `OrdinalProblem`.  y : (n,) levels in {0, ..., L - 1}.  cost : (n,) finite c_i >= 0, of both rows of a point.
     levels : L; by default the largest level is taken.
     """
 
@@ -28,14 +28,14 @@ class Neighbours(AnyMachine):
         self.push = np.zeros(len(k))
 
 
-class SumOfMargins(AnyMachine):
+class SumOfMargins(OrdinalProblem):
     """Intervals [a_k, b_k] between the levels k and k + 1, in order, as thresholds a_0 <= b_0 <= a_1 <= ..., whose widths are summed.
 
         min over f, a, b    1/2 |f|^2 + sum_k (a_k - b_k) + sum_i c_i ((f(x_i) - a_{y_i})_+ + (b_{y_i - 1} - f(x_i))_+)
 
     Parameters
     ----------
-    X, kernel : as in `AnyMachine`.  y : (n,) levels in {0, ..., L - 1}.  cost : (n,) finite c_i >= 0, of both rows of a point.
+    X, kernel : as in `OrdinalProblem`.  y : (n,) levels in {0, ..., L - 1}.  cost : (n,) finite c_i >= 0, of both rows of a point.
     levels : L; by default the largest level is taken.
     """
 

@@ -12,7 +12,7 @@ from equimargin.formulations.kernels.features import Explicit, explicit
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import Kernel
 from equimargin.formulations.numeric.arrays import Array, Features
-from equimargin.formulations.numeric.jit import seconds_at_work
+from equimargin.formulations.numeric.jit import run_seconds
 from equimargin.solvers.solution import Limits, Status, relative_gap
 
 Levels = NDArray[np.int64]
@@ -20,7 +20,7 @@ STEPS = 500
 """Newton steps of a run without a limit of its own: 10 are usual for squared slacks, 60 for hinges."""
 
 
-class AnyMachine:
+class OrdinalProblem:
     """An instance: points, a kernel, and thresholds b_0, ..., b_{T-1}; a row (i, k) asks s_ik (f(x_i) - b_k) >= margin - xi_ik.
 
         min over f, b    1/2 |f|^2 + push'b + sum_ik c_ik loss(margin - s_ik (f(x_i) - b_k))
@@ -69,12 +69,12 @@ class AnyMachine:
         return G
 
 
-class Machine(AnyMachine):
+class LinearOrdinalProblem(OrdinalProblem):
     """An instance with all thresholds between levels: a row for every point and threshold.
 
     Parameters
     ----------
-    X, kernel, squared : as in `AnyMachine`.  y : (n,) levels in {0, ..., T}.  cost : (n,) finite c_i > 0, of all rows of a point.
+    X, kernel, squared : as in `OrdinalProblem`.  y : (n,) levels in {0, ..., T}.  cost : (n,) finite c_i > 0, of all rows of a point.
     thresholds : T.
     """
 
@@ -113,18 +113,18 @@ class OrdinalFit:
     reason: str
 
 
-class Run:
+class OrdinalRun:
     """The clock, the gap and the best point of a run whose thresholds must be in order."""
 
-    def __init__(self, machine: AnyMachine, limits: Limits) -> None:
+    def __init__(self, machine: OrdinalProblem, limits: Limits) -> None:
         self.at_0, self.limits, self.most = machine.at_0, limits, limits.max_iter or STEPS
-        self.started = seconds_at_work()
+        self.started = run_seconds()
         self.best: tuple[Array, Array, float, int] | None = None
         self.status, self.reason = Status.NUMERICAL_FAILURE, "no step changes the point in double precision"
 
     def over(self, G: Array, w: Array, b: Array, values: tuple[float, float], iterations: int) -> bool:
         """Judge a point; true if the run is over."""
-        gap, seconds = relative_gap(*values, self.at_0), seconds_at_work() - self.started
+        gap, seconds = relative_gap(*values, self.at_0), run_seconds() - self.started
         if self.best is None or gap < self.best[2]:
             self.best = w, b, gap, iterations
         if gap <= self.limits.tol:
@@ -140,4 +140,4 @@ class Run:
     def fit(self) -> OrdinalFit:
         """The best point, with how the run ended."""
         assert self.best is not None
-        return OrdinalFit(*self.best, seconds_at_work() - self.started, self.status, self.reason)
+        return OrdinalFit(*self.best, run_seconds() - self.started, self.status, self.reason)

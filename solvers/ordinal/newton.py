@@ -28,8 +28,8 @@ import numpy as np
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.dual.damped_cholesky import damped_factor
-from equimargin.solvers.ordinal.machine import AnyMachine, Machine
-from equimargin.solvers.ordinal.smoothed import Smoothed
+from equimargin.solvers.ordinal.machine import LinearOrdinalProblem, OrdinalProblem
+from equimargin.solvers.ordinal.smoothed import LossSmoothing
 
 SEARCHES = 60
 """Evaluations of the derivative along a step, at most: it is piecewise linear, and Newton's method on it needs three to six."""
@@ -80,12 +80,12 @@ class Watch(Protocol):
         """
 
 
-def newton(machine: AnyMachine, run: Watch) -> None:
+def newton(machine: OrdinalProblem, run: Watch) -> None:
     """Minimise a machine's objective by Newton's method in explicit features, until the run is over."""
     Z = machine.features
     assert Z is not None, "a kernel without explicit features is refused before"
     steps, least = 0, np.inf
-    at, phi = _Place(np.zeros(Z.q), np.zeros(machine.thresholds), np.zeros(machine.n)), Smoothed.of(machine)
+    at, phi = _Place(np.zeros(Z.q), np.zeros(machine.thresholds), np.zeros(machine.n)), LossSmoothing.of(machine)
     while True:
         seen = _look(machine, Z, phi, at)
         promised = seen.smoothing + seen.rest
@@ -101,7 +101,7 @@ def newton(machine: AnyMachine, run: Watch) -> None:
         at, steps = _moved(machine, Z, phi, at, step, float(seen.gradient @ step)), steps + 1
 
 
-def _look(machine: AnyMachine, Z: Explicit, phi: Smoothed, at: _Place) -> _View:
+def _look(machine: OrdinalProblem, Z: Explicit, phi: LossSmoothing, at: _Place) -> _View:
     sums, m = phi.at(at.f, at.b), phi.order(at.b)
     by_w, by_b = at.w - Z.rdot(sums.beta), machine.push + sums.G.sum(axis=1) + np.append(m, 0.0) - np.append(0.0, m)
     primal = float(at.w @ at.w) / 2 + sums.loss + float(machine.push @ np.maximum.accumulate(at.b))
@@ -110,15 +110,15 @@ def _look(machine: AnyMachine, Z: Explicit, phi: Smoothed, at: _Place) -> _View:
     return _View(sums.G, m, np.concatenate([by_w, by_b]), primal, smoothing, rest)
 
 
-def _dual(machine: AnyMachine, Z: Explicit, seen: _View, G: Array) -> float:
+def _dual(machine: OrdinalProblem, Z: Explicit, seen: _View, G: Array) -> float:
     """The dual value of balanced multipliers G (n, T), or what the parts of the gap leave."""
-    if not isinstance(machine, Machine):
+    if not isinstance(machine, LinearOrdinalProblem):
         return seen.primal - seen.smoothing - seen.rest
     v = Z.rdot(G.sum(axis=1))
     return float(np.abs(G).sum()) - float(v @ v) / 2 - float((machine.ridge[:, None] * G * G).sum()) / 2
 
 
-def _moved(machine: AnyMachine, Z: Explicit, phi: Smoothed, at: _Place, step: Array, start: float) -> _Place:
+def _moved(machine: OrdinalProblem, Z: Explicit, phi: LossSmoothing, at: _Place, step: Array, start: float) -> _Place:
     """Where the smoothed objective is least along a step, on which its derivative at the start is below 0."""
     dw, db = step[: Z.q], step[Z.q :]
     df = Z @ dw
@@ -139,7 +139,7 @@ def _moved(machine: AnyMachine, Z: Explicit, phi: Smoothed, at: _Place, step: Ar
     return _Place(at.w + part * dw, at.b + part * db, at.f + part * df)
 
 
-def _solved(machine: AnyMachine, Z: Explicit, phi: Smoothed, at: _Place, gradient: Array) -> Array:
+def _solved(machine: OrdinalProblem, Z: Explicit, phi: LossSmoothing, at: _Place, gradient: Array) -> Array:
     """H^-1 times the gradient, with the Hessian H of the rows on a curved piece."""
     A = phi.curvature(at.f, at.b)
     D = A.sum(axis=0)

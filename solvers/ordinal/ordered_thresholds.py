@@ -14,7 +14,7 @@ from equimargin.formulations.kernels.kernel import linear
 from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.solvers.interrupt import seconds_left
 from equimargin.solvers.ordinal.chain import Neighbours, SumOfMargins
-from equimargin.solvers.ordinal.machine import AnyMachine, OrdinalFit, Run
+from equimargin.solvers.ordinal.machine import OrdinalFit, OrdinalProblem, OrdinalRun
 from equimargin.solvers.ordinal.newton import newton
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Status
@@ -48,7 +48,7 @@ def by_newton(problem: ProgramProblem) -> Any:
     return {"w": found["w"], "a": found["b"][::2], "b": found["b"][1::2]}
 
 
-def solved(d: Data, kind: Callable[..., AnyMachine]) -> Data:
+def solved(d: Data, kind: Callable[..., OrdinalProblem]) -> Data:
     """Return the w and the thresholds of Newton's method on the points that have a weight.
 
     Raises
@@ -59,7 +59,7 @@ def solved(d: Data, kind: Callable[..., AnyMachine]) -> Data:
     kept = np.flatnonzero(weights_of(d))
     X, y = np.asarray(d["X"])[kept], np.asarray(d["y"], dtype=np.int64)
     machine = kind(X, y[kept], d["C"] * weights_of(d)[kept], linear(), levels=int(y.max()) + 1)
-    run = Run(machine, Limits(ASKED, time_limit=seconds_left()))
+    run = OrdinalRun(machine, Limits(ASKED, time_limit=seconds_left()))
     newton(machine, run)
     fit = _reached(run.fit())
     return {"w": fit.w, "b": fit.b}

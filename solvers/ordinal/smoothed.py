@@ -14,7 +14,7 @@ import numpy as np
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import fast
 from equimargin.formulations.numeric.vector_loops import larger, smaller
-from equimargin.solvers.ordinal.machine import AnyMachine
+from equimargin.solvers.ordinal.machine import OrdinalProblem
 
 STIFFEST = 1e3
 """The largest sigma at the start, times the mean K_ii: where costs are huge, multipliers are not."""
@@ -23,7 +23,7 @@ GROWTH = 4.0
 
 
 @dataclass(frozen=True)
-class Sums:
+class SmoothedLosses:
     """What the losses are at a place.
 
     G : (T, n) signed derivatives of the rows.  beta : (n,) their sums over the thresholds.
@@ -37,7 +37,7 @@ class Sums:
 
 
 @dataclass(frozen=True)
-class Smoothed:
+class LossSmoothing:
     """The losses, smoothed around multipliers.
 
     rows : (4, T, n) the sides s, the costs c, the multipliers a and the slopes sigma of the rows.  margin, squared : of the machine.
@@ -51,23 +51,23 @@ class Smoothed:
     tau: float
 
     @classmethod
-    def of(cls, machine: AnyMachine) -> Smoothed:
+    def of(cls, machine: OrdinalProblem) -> LossSmoothing:
         """The losses at the start: those of squared slacks, which are smooth, or Huber's function."""
         S, C = machine.S.T, machine.C.T
         sigma = 2 * C if machine.squared else np.minimum(C / 2, STIFFEST / machine.gram.mean_diagonal)
         rows = np.stack([S, C, np.zeros(C.shape) if machine.squared else sigma, sigma])
         return cls(rows, machine.margin, machine.squared, np.zeros(len(S) - 1), float(sigma.sum()) if machine.ordered else 0.0)
 
-    def centred(self, G: Array, m: Array) -> Smoothed:
+    def centred(self, G: Array, m: Array) -> LossSmoothing:
         """The next losses: sharper, and around the multipliers |G| (T, n) and m (T - 1,) found."""
         S, C, _, sigma = self.rows
         return replace(self, rows=np.stack([S, C, np.abs(G), GROWTH * sigma]), m=m, tau=GROWTH * self.tau)
 
-    def at(self, f: Array, b: Array) -> Sums:
+    def at(self, f: Array, b: Array) -> SmoothedLosses:
         """The losses of the values f (n,) and the thresholds b (T,)."""
         G, sums = np.empty(self.rows.shape[1:]), np.zeros((3, len(f)))
         _derivatives(self.rows, self.margin, self.squared, f, b, np.maximum.accumulate(b), G, sums)
-        return Sums(G, sums[0], float(sums[1].sum()), float(sums[2].sum()))
+        return SmoothedLosses(G, sums[0], float(sums[1].sum()), float(sums[2].sum()))
 
     def along(self, f: Array, b: Array, df: Array, db: Array) -> tuple[float, float]:
         """The first and the second derivative of the losses and of the order at f and b, along a direction df, db."""

@@ -9,9 +9,9 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.levels import Levels
-from equimargin.solvers.ordinal.machine import STEPS, Machine
+from equimargin.solvers.ordinal.machine import STEPS, LinearOrdinalProblem
 from equimargin.solvers.ordinal.newton import newton
-from equimargin.solvers.progress import Judge
+from equimargin.solvers.progress import ConvergenceMonitor
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements, without_levels
 from equimargin.solvers.solution import Limits, Solution
@@ -51,7 +51,7 @@ def _solve(problem: MarginProblem, limits: Limits) -> Solution | Point:
         return problem.origin
     X, y, cost = problem.X[kept], np.asarray(problem.rows.y)[kept], problem.group_costs[kept]
     run = _Judged(problem, kept, limits)
-    newton(Machine(X, y, cost, problem.kernel, problem.T, problem.squared), run)
+    newton(LinearOrdinalProblem(X, y, cost, problem.kernel, problem.T, problem.squared), run)
     return run.judge.solution()
 
 
@@ -60,7 +60,7 @@ class _Judged:
 
     def __init__(self, problem: MarginProblem, kept: Index, limits: Limits) -> None:
         self.problem, self.kept = problem, kept
-        self.judge = Judge("threshold_newton", problem, limits, limits.max_iter or STEPS)
+        self.judge = ConvergenceMonitor("threshold_newton", problem, limits, limits.max_iter or STEPS)
 
     def over(self, G: Array, w: Array, b: Array, values: tuple[float, float], iterations: int) -> bool:
         """Judge a point; true if the run is over."""

@@ -2,6 +2,6 @@
 
 from equimargin.solvers.partitioned.newton import solve_partitions
 from equimargin.solvers.partitioned.solution import PartitionedSolution
-from equimargin.solvers.partitioned.sums import Here, Lost, Sums
+from equimargin.solvers.partitioned.sums import LocalExecutor, Lost, PartitionSums
 
-__all__ = ["Here", "Lost", "PartitionedSolution", "Sums", "solve_partitions"]
+__all__ = ["LocalExecutor", "Lost", "PartitionSums", "PartitionedSolution", "solve_partitions"]

@@ -21,13 +21,13 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import seconds_at_work
+from equimargin.formulations.numeric.jit import run_seconds
 from equimargin.formulations.partitions.smooth_loss import SQUARED_HINGE, SmoothLoss, smoothed_hinge
-from equimargin.formulations.partitions.view import View, view
-from equimargin.formulations.partitions.whole import Whole
-from equimargin.solvers.dual.damped_cholesky import Factor, damped_factor
+from equimargin.formulations.partitions.view import PointBounds, bound_at_point
+from equimargin.formulations.partitions.whole import GlobalStats
+from equimargin.solvers.dual.damped_cholesky import CholeskyFactor, damped_factor
 from equimargin.solvers.partitioned.solution import PartitionedSolution
-from equimargin.solvers.partitioned.sums import Lost, Sums
+from equimargin.solvers.partitioned.sums import Lost, PartitionSums
 from equimargin.solvers.solution import Limits, Status, counted
 
 MOST_STEPS = 500
@@ -61,7 +61,7 @@ SMOOTHING_LEFT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Progress:
+class PartitionedResult:
     """What a run has found.
 
     best : the view with the least upper bound.  proven : what all looks prove together.
@@ -69,19 +69,19 @@ class Progress:
     stale : steps since that has become less by a twentieth.
     """
 
-    best: View
+    best: PointBounds
     proven: Interval
     rounds: int
     steps: int = 0
     stale: int = 0
     narrowest: float = math.inf
 
-    def seen(self, look: View) -> Progress:
+    def seen(self, look: PointBounds) -> PartitionedResult:
         """With one more look."""
         best = look if look.interval.upper < self.best.interval.upper else self.best
         return replace(self, best=best, proven=self.proven.intersected(look.interval), rounds=self.rounds + 1)
 
-    def stepped(self) -> Progress:
+    def stepped(self) -> PartitionedResult:
         """With one more step."""
         width = self.proven.relative_width
         better = width < 0.95 * self.narrowest
@@ -97,7 +97,7 @@ class System:
 
     loss: SmoothLoss
     diagonal: Array
-    factor: Factor | None
+    factor: CholeskyFactor | None
     left: float = math.inf
 
     def direction(self, gradient: Array) -> Array:
@@ -105,34 +105,36 @@ class System:
         return -gradient / self.diagonal if self.factor is None else self.factor.solve(-gradient)
 
 
-class Run:
+class PartitionedRun:
     """One run: it asks the partitions, and keeps what they have proven.
 
     sums : the partitions.  whole : what they agree on.  limits : when to stop.
     """
 
-    def __init__(self, sums: Sums, whole: Whole, limits: Limits) -> None:
+    def __init__(self, sums: PartitionSums, whole: GlobalStats, limits: Limits) -> None:
         self.sums, self.whole, self.limits = sums, whole, limits
-        self.started = seconds_at_work()
+        self.started = run_seconds()
         self.R = np.ones(len(whole.top))
         self.R[whole.columns :] = 0.0
-        self.progress: Progress | None = None
+        self.progress: PartitionedResult | None = None
         self.system: System | None = None
 
-    def look(self, v: Array, loss: SmoothLoss) -> View:
+    def look(self, v: Array, loss: SmoothLoss) -> PointBounds:
         """Ask for the sums at v."""
-        seen = view(self.whole, v, loss, self.sums.total("look", self.whole, v, loss))
+        seen = bound_at_point(self.whole, v, loss, self.sums.total("look", self.whole, v, loss))
         asked_for_facts_and_here = 2
-        self.progress = Progress(seen, seen.interval, asked_for_facts_and_here) if self.progress is None else self.progress.seen(seen)
+        self.progress = (
+            PartitionedResult(seen, seen.interval, asked_for_facts_and_here) if self.progress is None else self.progress.seen(seen)
+        )
         return seen
 
     @property
-    def so_far(self) -> Progress:
+    def so_far(self) -> PartitionedResult:
         """What the run has found; there is something after the first look."""
         assert self.progress is not None
         return self.progress
 
-    def step(self, at: View) -> View:
+    def step(self, at: PointBounds) -> PointBounds:
         """To the minimum along Newton's direction, nearly."""
         system = self._system(at)
         s = system.direction(at.gradient)
@@ -158,7 +160,7 @@ class Run:
         self.system = replace(system, left=_gradient_share(self.whole, reached) / before if before > 0 else math.inf)
         return reached
 
-    def _system(self, at: View) -> System:
+    def _system(self, at: PointBounds) -> System:
         """Newton's matrix, or that of the step before. Its features are integers: its bits do not depend on the partitions either."""
         whole, slope, last = self.whole, at.loss.slope, self.system
         wanted = GRADIENT_LEFT * self.limits.tol * at.interval.upper
@@ -180,7 +182,7 @@ class Run:
         most = limits.max_iter or MOST_STEPS
         if width <= limits.tol:
             return Status.OPTIMAL, f"{reached}, {limits.tol:.0e} was asked"
-        if limits.time_limit is not None and seconds_at_work() - self.started > limits.time_limit:
+        if limits.time_limit is not None and run_seconds() - self.started > limits.time_limit:
             return Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}"
         if found.steps >= most:
             return Status.ITERATION_LIMIT, f"the limit of {counted(most, 'iteration')}: {reached}"
@@ -193,12 +195,12 @@ class Run:
         found, d = self.so_far, self.whole.columns
         name = "newton" if self.whole.loss == "squared_hinge" else "huber"
         w, bias = found.best.v[:d], float(found.best.v[d:].sum())
-        seconds = seconds_at_work() - self.started
+        seconds = run_seconds() - self.started
         return PartitionedSolution(w, bias, found.proven, name, status, reason, found.steps, found.rounds, seconds)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and ends the run
-def solve_partitions(sums: Sums, whole: Whole, limits: Limits) -> PartitionedSolution:
+def solve_partitions(sums: PartitionSums, whole: GlobalStats, limits: Limits) -> PartitionedSolution:
     """Solve a problem whose points lie in partitions.
 
     Parameters
@@ -213,7 +215,7 @@ def solve_partitions(sums: Sums, whole: Whole, limits: Limits) -> PartitionedSol
     ------
     Lost : the partitions were gone before the first look.
     """
-    run = Run(sums, whole, limits)
+    run = PartitionedRun(sums, whole, limits)
     try:
         at = run.look(np.zeros(len(whole.top)), _first(whole))
         while (over := run.verdict()) is None:
@@ -227,7 +229,7 @@ def solve_partitions(sums: Sums, whole: Whole, limits: Limits) -> PartitionedSol
         return run.solution(Status.NUMERICAL_FAILURE, f"{gone}; the best point so far is returned")
 
 
-def _first(whole: Whole) -> SmoothLoss:
+def _first(whole: GlobalStats) -> SmoothLoss:
     """The loss at the start."""
     if whole.loss == "squared_hinge":
         return SQUARED_HINGE
@@ -236,13 +238,13 @@ def _first(whole: Whole) -> SmoothLoss:
     return smoothed_hinge(min(max(least, 1 / FARTHEST), FIRST_SLOPE))
 
 
-def _gradient_share(whole: Whole, at: View) -> float:
+def _gradient_share(whole: GlobalStats, at: PointBounds) -> float:
     """What the gradient adds to the gap: half its square, and multipliers that are not balanced for a free bias, by a slack of 1."""
     G, d = at.gradient, whole.columns
     return float(G[:d] @ G[:d]) / 2 + float(np.abs(G[d:]).sum())
 
 
-def _sharper(whole: Whole, at: View, tol: float) -> SmoothLoss:
+def _sharper(whole: GlobalStats, at: PointBounds, tol: float) -> SmoothLoss:
     """The next loss. What the smoothing of pairs adds to the gap falls with the square of its width, which says what width is needed."""
     loss = at.loss
     if not whole.ranks:

@@ -19,7 +19,7 @@ class Lost(RuntimeError):
     """The partitions, or those who hold them, are gone and will not come back."""
 
 
-class Sums(Protocol):
+class PartitionSums(Protocol):
     """All partitions of a problem."""
 
     def each(self, method: str, *arguments: Any) -> list[Any]:
@@ -29,7 +29,7 @@ class Sums(Protocol):
         """The sums over all partitions of the arrays that each answers."""
 
 
-class Here:
+class LocalExecutor:
     """Partitions in this process."""
 
     def __init__(self, partitions: Sequence[Partition]) -> None:

@@ -23,20 +23,20 @@ from typing import Any, overload
 import numpy as np
 
 from equimargin.formulations.kernels.gram import STORED_ROWS
-from equimargin.formulations.numeric.arguments import count, number, positive
+from equimargin.formulations.numeric.arguments import check_count, check_number, positive
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import seconds_at_work
+from equimargin.formulations.numeric.jit import run_seconds
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Signed, Tube
-from equimargin.solvers.path.function import Centred, balance
+from equimargin.solvers.path.function import FunctionForm, balance
 from equimargin.solvers.path.linear import follow as linear
 from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.quadratic.active_set import Differences, Index, squared_lengths
 from equimargin.solvers.path.quadratic.parametric_qp import Budget, followed
-from equimargin.solvers.path.quadratic.program import HandedOut, Program, Rows
-from equimargin.solvers.path.quadratic.trace import Trace
+from equimargin.solvers.path.quadratic.program import HandedOut, QuadraticPathProgram, RowConditions
+from equimargin.solvers.path.quadratic.trace import PathTrace
 from equimargin.solvers.path.result import Alphas, RegularizationPath
 from equimargin.solvers.requirements import Requirements
 
@@ -91,8 +91,8 @@ def regularization_path(
     reason = refusal(problem)
     if reason:
         raise ValueError(f"regularization_path does not take this {problem.family} problem: {reason}")
-    lambda_min = number(lambda_min, "lambda_min", "a finite number that is at least 0", lambda v: 0 <= v < np.inf)
-    max_events = None if max_events is None else count(max_events, "max_events")
+    lambda_min = check_number(lambda_min, "lambda_min", "a finite number that is at least 0", lambda v: 0 <= v < np.inf)
+    max_events = None if max_events is None else check_count(max_events, "max_events")
     time_limit = None if time_limit is None else positive(time_limit, "time_limit")
     if isinstance(problem, OneNormProblem):
         return linear.followed(problem, lambda_min, max_events, time_limit, callback)
@@ -128,7 +128,7 @@ class _Scaled:
     """
 
     problem: MarginProblem
-    centred: Centred
+    centred: FunctionForm
     used: Index
     t: Array
     w: Array
@@ -142,7 +142,7 @@ class _Scaled:
     @classmethod
     def of(cls, problem: MarginProblem) -> _Scaled:
         """A problem that has a path."""
-        centred, used = Centred(problem), np.flatnonzero(problem.unit_weights > 0)
+        centred, used = FunctionForm(problem), np.flatnonzero(problem.unit_weights > 0)
         E, lost = centred.matrix
         squares = (E * E).sum(axis=1) if centred.explicit else E.diagonal()
         left = max(float(squares.mean()), lost)  # computed squares are negative where rounding leaves nothing of the differences
@@ -166,10 +166,10 @@ class _Scaled:
         self, lambda_min: float, max_events: int | None, time_limit: float | None, callback: Callable[[int, float, float], Any] | None
     ) -> RegularizationPath:
         """Follow the path, and convert its numbers into the problem's own units."""
-        problem, started = self.problem, seconds_at_work()
+        problem, started = self.problem, run_seconds()
 
         def over() -> bool:
-            return time_limit is not None and seconds_at_work() - started > time_limit
+            return time_limit is not None and run_seconds() - started > time_limit
 
         def listen(breakpoints: int, lam: float, gap: float) -> bool:
             assert callback is not None
@@ -183,13 +183,13 @@ class _Scaled:
         size = replace(problem, C=1.0, weights=weights).scale / self.target
         handed = HandedOut(centre, self.centred.offset / self.target, size)
         of = self.differences
-        rows = Rows(self.t / self.target, self.w / self.weight)
-        program = Program(of, rows, problem.bias, self.norm2, self.lost, handed)
+        rows = RowConditions(self.t / self.target, self.w / self.weight)
+        program = QuadraticPathProgram(of, rows, problem.bias, self.norm2, self.lost, handed)
         budget = Budget(lambda_min * self.target / self.weight / self.kernel, max_events, over, None if callback is None else listen)
         trace = followed(program, level / self.target, budget)
-        return self._named(trace, level, seconds_at_work() - started)
+        return self._named(trace, level, run_seconds() - started)
 
-    def _named(self, trace: Trace, level: float, seconds: float) -> RegularizationPath:
+    def _named(self, trace: PathTrace, level: float, seconds: float) -> RegularizationPath:
         """The path of a trace, in the problem's own units and rows."""
         problem = self.problem
         alpha = np.zeros(problem.p)

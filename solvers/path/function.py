@@ -57,7 +57,7 @@ class Values(NamedTuple):
     norm2: float
 
 
-class Centred:
+class FunctionForm:
     """The form in which the functions of a problem's path are returned.
 
     problem : whose path it is.  free : whether a constant in f makes no difference.  explicit : whether the path keeps features of f, or
@@ -252,7 +252,7 @@ def claimed(problem: MarginProblem, rows: Rows, point: Point, values: Values, ap
 
     Parameters
     ----------
-    problem : at the C of the point.  rows : without the targets' offset, as `Centred` has them.  values : f of the point.
+    problem : at the C of the point.  rows : without the targets' offset, as `FunctionForm` has them.  values : f of the point.
     apart : |f - f_alpha| at most.
     """
     assert point.alpha is not None

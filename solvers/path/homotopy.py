@@ -22,7 +22,7 @@ from equimargin.formulations.refusal import Refusal
 from equimargin.solvers.path import follow as path
 from equimargin.solvers.path.quadratic import steps
 from equimargin.solvers.path.result import SMALLEST_LAMBDA, RegularizationPath
-from equimargin.solvers.progress import Progress
+from equimargin.solvers.progress import DualConvergenceMonitor
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
@@ -66,7 +66,7 @@ REQUIREMENTS = Requirements(
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Follow the path down to 1 / C. It begins where alpha is known, so that a warm start is of no use."""
-    progress = Progress("homotopy", problem, limits, limits.max_iter or sys.maxsize)
+    progress = DualConvergenceMonitor("homotopy", problem, limits, limits.max_iter or sys.maxsize)
     asked = False
 
     def listen(breakpoints: int, lam: float, gap: float) -> bool:

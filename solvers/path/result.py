@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.kernels.features import new_points
-from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Signed
-from equimargin.solvers.path.function import Centred, claimed
-from equimargin.solvers.path.quadratic.trace import Kind
+from equimargin.solvers.path.function import FunctionForm, claimed
+from equimargin.solvers.path.quadratic.trace import BreakpointKind
 from equimargin.solvers.problem_file import is_number, packed, read, unpacked, write
 from equimargin.solvers.solution import Solution, Status
 
@@ -162,14 +162,14 @@ class RegularizationPath:
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """What happens to which row at which lambda."""
-        names = [kind.name.lower() for kind in Kind]
+        names = [kind.name.lower() for kind in BreakpointKind]
         listed = zip(self.lambdas[self.event_breakpoints].tolist(), self.event_kinds.tolist(), self.event_rows.tolist(), strict=True)
         return tuple(Event(lam, names[kind], row) for lam, kind, row in listed)
 
     @cached_property
-    def centred(self) -> Centred:
+    def centred(self) -> FunctionForm:
         """The form in which its functions are returned."""
-        return Centred(self.problem)
+        return FunctionForm(self.problem)
 
     @property
     def _functions(self) -> Array:
@@ -303,7 +303,7 @@ class RegularizationPath:
         """The breakpoints around lambda, as (share, number), whose shares sum up to what is there; the first one alone above it."""
         if not len(self):
             raise ValueError(f"the path has no breakpoint: {self.stopped}")
-        lam = number(lam, "lambda", f"finite and at least {SMALLEST_LAMBDA:g}", lambda v: SMALLEST_LAMBDA <= v < np.inf)
+        lam = check_number(lam, "lambda", f"finite and at least {SMALLEST_LAMBDA:g}", lambda v: SMALLEST_LAMBDA <= v < np.inf)
         if lam < self.lambdas[-1]:
             raise ValueError(f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}")
         if lam >= self.lambdas[0]:
@@ -329,7 +329,7 @@ class RegularizationPath:
 
 def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None:
     """Raise ValueError where arrays of a file do not fit each other or the problem."""
-    centred = Centred(problem)
+    centred = FunctionForm(problem)
     T, E, changes = arrays["lambdas"].size, arrays["event_rows"].size, arrays["alpha_rows"].size
     shapes: dict[str, tuple[int, ...]] = {
         **dict.fromkeys(("lambdas", "values_at_anchor", "gaps", "margins"), (T,)),
@@ -354,7 +354,7 @@ def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None
     starts = arrays["alpha_starts"]
     if starts[0] != 0 or starts[-1] != changes or (np.diff(starts) < 0).any():
         raise ValueError("alpha_starts do not say which changes belong to which breakpoint")
-    for name, end in (("alpha_rows", problem.p), ("event_rows", problem.p), ("event_breakpoints", T), ("event_kinds", len(Kind))):
+    for name, end in (("alpha_rows", problem.p), ("event_rows", problem.p), ("event_breakpoints", T), ("event_kinds", len(BreakpointKind))):
         if not ((arrays[name] >= 0) & (arrays[name] < end)).all():
             raise ValueError(f"{name} must be in 0 .. {end - 1}")
 

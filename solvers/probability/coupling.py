@@ -17,7 +17,7 @@ from scipy.special import expit, softmax
 
 from equimargin.formulations.documents.coupling import of_every_two
 from equimargin.formulations.drawing import Data
-from equimargin.formulations.numeric.arguments import reals
+from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.solvers.registry import solver
@@ -81,7 +81,7 @@ def bradley_terry(r: ArrayLike, counts: ArrayLike | None = None) -> Array:
     if R.ndim != 2:
         raise ValueError(f"r must be a square matrix, not of shape {R.shape}")
     k = len(R)
-    n = np.ones((k, k)) if counts is None else reals(counts, "counts").copy()
+    n = np.ones((k, k)) if counts is None else check_reals(counts, "counts").copy()
     np.fill_diagonal(n, 0.0)
     if n.shape != R.shape or not np.isfinite(n).all() or not (n[~np.eye(k, dtype=bool)] > 0).all() or (n != n.T).any():
         raise ValueError(f"counts must be a symmetric {k} x {k} matrix of positive finite numbers")

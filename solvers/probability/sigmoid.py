@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from equimargin.formulations.numeric.arguments import factors
+from equimargin.formulations.numeric.arguments import check_weights
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.labels import numbers
 
@@ -31,7 +31,7 @@ RIDGE = 1e-12
 """What is added to the diagonal of the Hessian, relative to its largest entry, where all f_i are equal."""
 
 
-class Sigmoid(NamedTuple):
+class PlattSigmoid(NamedTuple):
     """P(second class | f) = 1 / (1 + exp(A f + B)).
 
     A is negative where larger values speak for the second class.  value : the minimum.
@@ -48,7 +48,7 @@ class Sigmoid(NamedTuple):
         return np.asarray(expit(-(self.A * np.asarray(f, dtype=np.float64) + self.B)))
 
 
-def platt(f: ArrayLike, second: ArrayLike, weight: ArrayLike | None = None) -> Sigmoid:
+def platt(f: ArrayLike, second: ArrayLike, weight: ArrayLike | None = None) -> PlattSigmoid:
     """Fit the sigmoid by Newton's method with a line search.
 
     Parameters
@@ -70,7 +70,7 @@ def platt(f: ArrayLike, second: ArrayLike, weight: ArrayLike | None = None) -> S
     if n == 0:
         raise ValueError("f is empty: a sigmoid needs one decision value at least")
     values, of_second = numbers(f, n, "f"), numbers(np.asarray(second, dtype=np.float64), n, "second") > 0
-    w = np.ones(n) if weight is None else factors(weight, n, "weight")
+    w = np.ones(n) if weight is None else check_weights(weight, n, "weight")
     if not (np.isfinite(w).all() and w.sum() > 0):
         raise ValueError("weight must be finite, and above 0 somewhere")
     n1, n2 = float(w[~of_second].sum()), float(w[of_second].sum())
@@ -99,4 +99,4 @@ def platt(f: ArrayLike, second: ArrayLike, weight: ArrayLike | None = None) -> S
         at = at + share * step
         now = value(at)
     largest = float(np.abs(Z.T @ (w * (expit(Z @ at) - first))).max() / w.sum())
-    return Sigmoid(float(at[0]) / unit, float(at[1]), now, largest)
+    return PlattSigmoid(float(at[0]) / unit, float(at[1]), now, largest)

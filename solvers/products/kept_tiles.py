@@ -29,11 +29,11 @@ def kept(exact: Tiles, memory: Workspace) -> tuple[Tiles, Tiles]:
     """
     if not exact.dear or exact.gram.m**2 * exact.dtype.itemsize > KEPT_BYTES:
         return exact, exact.single()
-    whole = Whole(exact, memory)
+    whole = WholeGram(exact, memory)
     return KeptTiles(exact, whole), KeptTiles(exact.single(), whole)
 
 
-class Whole:
+class WholeGram:
     """K / unit of all points in float64, from the time on when it is worth its price.
 
     exact, memory : as of `kept`.  spent : entries that were asked for so far; one in float64 counts for two.  ahead : those expected.
@@ -63,7 +63,7 @@ class KeptTiles(Tiles):
     source : where entries come from now: the tiles given, or the matrix.  whole : the matrix, shared by the tiles of both precisions.
     """
 
-    def __init__(self, tiles: Tiles, whole: Whole) -> None:
+    def __init__(self, tiles: Tiles, whole: WholeGram) -> None:
         super().__init__(tiles.gram, tiles.unit, tiles.crew, tiles.dtype)
         self.source, self.whole = tiles, whole
 

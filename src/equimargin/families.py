@@ -16,11 +16,11 @@ from equimargin.formulations.numeric.arguments import array
 from equimargin.formulations.numeric.arrays import is_sparse
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.choices import LOSSES, LossName
-from equimargin.formulations.problem.construct import problem_of, problems_of, ranking_from_pairs
+from equimargin.formulations.problem.construct import make_problem, make_problems, ranking_from_pairs
 from equimargin.request import HowToPose
 
 
-def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]:
+def make_family_problems(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]:
     """The problems of every family of a task.
 
     Parameters
@@ -47,7 +47,7 @@ def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]
     qid, C, kernel, labels = how.get("qid"), how.get("C", 1.0), how.get("kernel"), array(y, "y")
     task = how.get("task") or _inferred_task(labels, qid is not None)
     targets = _signs(labels) if task == "classification" else labels
-    return problems_of(task, X, targets, C, kernel, epsilon=how.get("epsilon", 0.1), qid=qid)
+    return make_problems(task, X, targets, C, kernel, epsilon=how.get("epsilon", 0.1), qid=qid)
 
 
 def families_of_data(data: Data, **how: Unpack[HowToPose]) -> list[Problem]:
@@ -88,10 +88,10 @@ def problems_of_data(
     data : Data
         Rows whose task is neither in doubt nor an ordinal regression.
     C, kernel, epsilon, losses, variant
-        As in `problems_of`; preferences have no variant.
+        As in `make_problems`; preferences have no variant.
     """
     if data.pairs is None:
-        return problems_of(data.task, data.X, data.y, C, kernel, losses, epsilon, data.qid, **data.weights, **variant)
+        return make_problems(data.task, data.X, data.y, C, kernel, losses, epsilon, data.qid, **data.weights, **variant)
     return [problem_of_data(data, C, kernel, epsilon, loss) for loss in (losses if np.isfinite(C) else LOSSES[:1])]
 
 
@@ -105,11 +105,11 @@ def problem_of_data(
     data : Data
         Rows whose task is neither in doubt nor an ordinal regression.
     C, kernel, epsilon, loss, variant
-        As in `problem_of`; preferences have no variant.
+        As in `make_problem`; preferences have no variant.
     """
     if data.pairs is not None:
         return ranking_from_pairs(data.X, data.pairs, C, kernel, loss, data.pair_weight)
-    return problem_of(data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **data.weights, **variant)
+    return make_problem(data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **data.weights, **variant)
 
 
 def problems_of_levels(

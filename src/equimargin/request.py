@@ -162,14 +162,14 @@ class ComparisonRequest:
 
     def __post_init__(self) -> None:
         """Refuse limits that are not positive, and impossible numbers of processes."""
-        from equimargin.formulations.numeric.arguments import number
+        from equimargin.formulations.numeric.arguments import check_number
 
         for name in ("tol", "agree_tol", "time_limit", "total_time"):
             limit = getattr(self, name)
             if limit is not None or name != "total_time":
-                number(limit, name, "a positive, finite number", lambda v: 0 < v < float("inf"))
+                check_number(limit, name, "a positive, finite number", lambda v: 0 < v < float("inf"))
         processes = "a whole number of processes from 1 on, or -1 for all cores"
-        number(self.jobs, "jobs", processes, lambda v: v % 1 == 0 and v != 0)
+        check_number(self.jobs, "jobs", processes, lambda v: v % 1 == 0 and v != 0)
 
     @property
     def wanted(self) -> list[str | Solver]:

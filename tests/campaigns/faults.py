@@ -162,8 +162,8 @@ FAULTS = (
     Fault(
         "half of the parabola in a lower bound",
         "formulations/rows/loss.py",
-        "-quotient(a, 2 * self.slope, 1)",
-        "-quotient(a, self.slope, 1)",
+        "-divide_rounded(a, 2 * self.slope, 1)",
+        "-divide_rounded(a, self.slope, 1)",
         ("loss",),
     ),
     Fault("a conjugate without the width", "formulations/problem/margin.py", "- phi.width * alpha if", "if", ("loss",)),
@@ -185,8 +185,8 @@ FAULTS = (
     Fault(
         "squared hinge without the square in the bound",
         "formulations/rows/loss.py",
-        "_product(self.slope / 2, product(product(c, z, way), z, way), way)",
-        "product(c, z, way)",
+        "_product(self.slope / 2, multiply_rounded(multiply_rounded(c, z, way), z, way), way)",
+        "multiply_rounded(c, z, way)",
         ("bounds",),
     ),
     Fault("underflow left out of sums", "formulations/kernels/features.py", "+ 4 * products * SMALLEST", "", ("bounds_at_any_scale",)),
@@ -212,7 +212,11 @@ FAULTS = (
         ("bounds",),
     ),
     Fault(
-        "weights of the tube in another order", "formulations/problem/construct.py", "np.tile(factors(", "np.repeat(factors(", ("bounds",)
+        "weights of the tube in another order",
+        "formulations/problem/construct.py",
+        "np.tile(check_weights(",
+        "np.repeat(check_weights(",
+        ("bounds",),
     ),
     Fault(
         "mean over points instead of pairs",
@@ -280,22 +284,22 @@ FAULTS = (
     Fault(
         "rounding of the norm on the wrong side",
         "formulations/bounds/intervals.py",
-        "added(at.norm2, way * at.norm2_error, way)",
-        "added(at.norm2, -way * at.norm2_error, way)",
+        "add_rounded(at.norm2, way * at.norm2_error, way)",
+        "add_rounded(at.norm2, -way * at.norm2_error, way)",
         ("bounds",),
     ),
     Fault(
         "a ball of half the radius",
         "formulations/bounds/stability.py",
-        "_sum(root(2 * gap, 1)",
-        "_sum(0.5 * root(2 * gap, 1)",
+        "sqrt_rounded(2 * gap, 1),",
+        "0.5 * sqrt_rounded(2 * gap, 1),",
         ("stability",),
     ),
     Fault(
         "the best bias of the kinks as they are",
         "formulations/bounds/stability.py",
-        "low, high = rounded(middle - noise, -1), rounded(middle + noise, 1)",
-        "low, high = rounded(middle, -1), rounded(middle, 1)",
+        "low, high = round_toward(middle - noise, -1), round_toward(middle + noise, 1)",
+        "low, high = round_toward(middle, -1), round_toward(middle, 1)",
         ("stability",),
     ),
     Fault(
@@ -315,15 +319,15 @@ FAULTS = (
     Fault(
         "eps of the primal objective forgotten",
         "formulations/bounds/stability.py",
-        "root(float(product(2.0, eps, 1)), 1)",
+        "sqrt_rounded(float(multiply_rounded(2.0, eps, 1)), 1)",
         "0.0 * eps",
         ("stability",),
     ),
     Fault(
         "weights left out of the sum of losses",
         "formulations/bounds/sensitivity.py",
-        "np.maximum(rounded(weight * least, -1), 0.0)",
-        "np.maximum(rounded(1.0 * least, -1), 0.0)",
+        "np.maximum(round_toward(weight * least, -1), 0.0)",
+        "np.maximum(round_toward(1.0 * least, -1), 0.0)",
         ("sensitivity_bounds",),
     ),
     Fault(
@@ -378,8 +382,8 @@ FAULTS = (
     Fault(
         "prices of the linear program unpaid",
         "formulations/bounds/intervals.py",
-        "quotient(total(u, -way), largest(price, 1.0), -way)",
-        "quotient(total(u, -way), 1.0, -way)",
+        "divide_rounded(sum_rounded(u, -way), max_or_inf(price, 1.0), -way)",
+        "divide_rounded(sum_rounded(u, -way), 1.0, -way)",
         ("bounds",),
     ),
     Fault(

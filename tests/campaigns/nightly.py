@@ -20,7 +20,7 @@ from campaigns.runner import At, Campaign, Check, Trial
 from campaigns.shrunk import BY_COMPARING
 from equimargin import compare
 from equimargin.formulations import MarginProblem, Problem, ranking, rbf
-from equimargin.formulations.problem.limits import PAIR_LIMIT
+from equimargin.formulations.problem.limits import MAX_DECLARED_ROWS
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers
@@ -96,7 +96,7 @@ def _compared(problem: Problem, cpu_limit: float) -> FamilyVerdict:
 
 def summed(problem: Problem, at: object = None) -> Trial:
     """Return the complaints about a ranking of many levels, whose pairs are summed one by one too."""
-    trial = judged(problem, cpu_limit=TIME_LIMIT if problem.p <= PAIR_LIMIT else PATIENT)
+    trial = judged(problem, cpu_limit=TIME_LIMIT if problem.p <= MAX_DECLARED_ROWS else PATIENT)
     wrong = _wrong_sums(as_a(MarginProblem, problem))
     trial.said += [wrong] if wrong else []
     trial.counts["pairs"] = problem.p

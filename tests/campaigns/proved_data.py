@@ -26,7 +26,7 @@ from pathlib import Path
 from campaigns.runner import Campaign, Check, Trial, once
 from equimargin.data import BUNDLED
 from equimargin.proofs import checker
-from equimargin.proofs.coq import Answer, NotProved, answer, build, prove
+from equimargin.proofs.coq import CheckerAnswer, NotProved, answer, build, prove
 from places import SHARED
 
 KERNELS = "linear", "polynomial", "rbf"
@@ -112,7 +112,7 @@ def _judge(file: Path, program: Path, trial: Trial) -> None:
     except NotProved as reason:
         proved, said = False, f"NOT PROVED: {reason}"
     trial.kept.append(f"{file.stem:<40} {size / 1000:7.1f} {python:9.3f} {extracted:9.3f} {said:>8}")
-    if not (status == 0 and verified == Answer.ACCEPTED.value and proved):
+    if not (status == 0 and verified == CheckerAnswer.ACCEPTED.value and proved):
         trial.said.append(f"{file.stem}: {sentence} The program: {verified}. Coq: {said}.")
 
 

@@ -42,7 +42,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.declaration import Printed
+from equimargin.formulations.declaration import FormulaValue
 from equimargin.formulations.documents.controls import reduced_pairs
 from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.formulation import REGISTRY
@@ -317,7 +317,7 @@ def golden(id: str, rng: np.random.Generator) -> str:
     raise LookupError(f"no feasible point of {id} was drawn")
 
 
-def differences(printed: Printed) -> str:
+def differences(printed: FormulaValue) -> str:
     """The tactic for an inequality: the differences of its sides that occur. Coq writes the ball |u| <= 1 as |u|^2 <= 1."""
     balls = {1 - (1 + Fraction(float(v))) ** 2 for v in np.ravel(printed.violations.get("ball", 0.0))}
     found = sorted({-Fraction(float(v)) for values in printed.violations.values() for v in np.ravel(values)} | balls | {Fraction(0)})

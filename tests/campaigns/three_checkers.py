@@ -21,7 +21,7 @@ from campaigns.certificate_mutations import accepted, mutations, signed
 from campaigns.rocq import certificates, quoted
 from campaigns.runner import At, Campaign, Check, Trial, once
 from campaigns.two_checkers import LIMIT_SECONDS, drawn_types, of_form
-from equimargin.proofs.coq import Answer, answers, build
+from equimargin.proofs.coq import CheckerAnswer, answers, build
 from equimargin.proofs.coq.compiled import NotProved, coqc, library
 
 TOGETHER = 60
@@ -64,7 +64,7 @@ def _program(program: Path, changed: list[dict[str, Any]], folder: Path) -> list
     paths = [folder / f"{place}.json" for place in range(len(changed))]
     for path, one in zip(paths, changed, strict=True):
         path.write_text(json.dumps(one))
-    return [answer is Answer.ACCEPTED for answer in answers(program, paths)]
+    return [answer is CheckerAnswer.ACCEPTED for answer in answers(program, paths)]
 
 
 def _coq(changed: list[dict[str, Any]], verdicts: list[bool], compiled: Path, folder: Path) -> Iterator[str]:

@@ -50,7 +50,7 @@ from equimargin.formulations.rows.listed import Pairs
 from equimargin.own.instances import drawn
 from equimargin.proofs import certificate, checker, enclosure, program_certificate
 from equimargin.proofs.certificates.program import certificate_of_definition
-from equimargin.proofs.coq import Answer, answers, build
+from equimargin.proofs.coq import CheckerAnswer, answers, build
 from equimargin.solvers import exact_optimum, solve
 from equimargin.testing import sample_problem
 
@@ -210,10 +210,10 @@ def compared(program: Path, examples: int, document: dict[str, Any], at: At) -> 
         said = answers(program, files)
     for (kind, data), ours in zip(changes, said, strict=True):
         theirs = accepted(data) is not None
-        if theirs == (ours is Answer.ACCEPTED):
+        if theirs == (ours is CheckerAnswer.ACCEPTED):
             outcome = "both accept" if theirs else "both reject"
         else:
-            outcome = "unread by the program" if ours is Answer.UNREAD and kind != UNCHANGED else "DIFFERENT"
+            outcome = "unread by the program" if ours is CheckerAnswer.UNREAD and kind != UNCHANGED else "DIFFERENT"
         trial.counts[outcome] += 1
         if outcome == "DIFFERENT":
             trial.said.append(f"DIFFERENT: {kind}: checker.py {'accepts' if theirs else 'rejects'}, the program says {ours.value}")

@@ -21,10 +21,10 @@ from equimargin import compare
 from equimargin.comparison import Comparison, allowance, family_progress, job, job_result
 from equimargin.comparison.choice import Choice
 from equimargin.comparison.family_progress import FamilyProgress
-from equimargin.families import families_of
+from equimargin.families import make_family_problems
 from equimargin.formulations import REGISTRY, classification
 from equimargin.proofs import Agreement, Evidence, Verdict
-from equimargin.proofs.referee import ways
+from equimargin.proofs.referee import find_available_answers
 from equimargin.solvers import SOLVERS, Status, solve_declaration
 
 X, Y = np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0)
@@ -77,7 +77,7 @@ def of_family(names: Sequence[str], family: str) -> list[str]:
 
 def test_every_family_has_a_solver_and_a_declaration_before_any_has_more(costs: Costs) -> None:
     costs.of = lambda job: (0.0, 0.0, 0.0)
-    problems = families_of(X, Y)
+    problems = make_family_problems(X, Y)
     found = compare(problems)
     families = [problem.family for problem in problems]
     first, second, rest = costs.names[:6], costs.names[6:12], costs.names[12:]
@@ -101,7 +101,7 @@ def test_every_family_has_a_solver_and_a_declaration_before_any_has_more(costs: 
 
 def test_answers_beyond_the_verdicts_share_what_is_left_of_the_time(costs: Costs) -> None:
     costs.of = lambda job: (0.31, 0.31, 0.0)
-    found = compare(families_of(X, Y))
+    found = compare(make_family_problems(X, Y))
     families = [family.id for family in found.families]
     assert {family.verdict for family in found.families} == {Verdict.AGREE}
     assert allowance.TOGETHER <= 0.31 * len(costs.begun) <= allowance.TOGETHER + 0.31 * len(families)
@@ -218,8 +218,8 @@ def test_an_answer_that_is_begun_has_half_a_second(costs: Costs) -> None:
 
 
 def test_solvers_that_are_asked_first_are_those_of_auto() -> None:
-    for problem in families_of(X, Y):
-        family = FamilyProgress(problem, list(Choice.of("*", list(SOLVERS)).jobs(problem, 1e-8)), 1e-6, ways(problem))
+    for problem in make_family_problems(X, Y):
+        family = FamilyProgress(problem, list(Choice.of("*", list(SOLVERS)).jobs(problem, 1e-8)), 1e-6, find_available_answers(problem))
         (first,) = (each for place, each in enumerate(family.jobs) if family.turn(place) == 0)
         assert first.solver == SOLVERS[first.solver].name == _of_auto(problem)
 

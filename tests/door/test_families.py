@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from equimargin.comparison import compare
-from equimargin.families import families_of
+from equimargin.families import make_family_problems
 from equimargin.formulations import classification, rbf
 from equimargin.request import ComparisonRequest, HowToCompare, HowToPose
 
@@ -29,7 +29,7 @@ FEW: dict[str, Any] = {"solvers": ["CLARABEL", "smo", "coordinate_descent", "lin
     ],
 )
 def test_the_task_is_that_of_the_data(y: Any, how: dict[str, Any], families: list[str]) -> None:
-    assert [problem.family for problem in families_of(X, y, **how)] == families
+    assert [problem.family for problem in make_family_problems(X, y, **how)] == families
 
 
 def test_arrays_are_compared_as_the_problems_they_pose() -> None:
@@ -53,7 +53,7 @@ def test_arguments_may_come_by_their_places() -> None:
     words = np.where(X[:, 0] > 0, "spam", "ham")
     chosen = compare(X, words.tolist(), formulations="svm.soft.*", solvers="CLARABEL", tol=1e-7)
     assert {answer["formulation"] for answer in chosen.answers} == {"svm.soft.primal", "svm.soft.dual"}
-    problems = families_of(X, words)
+    problems = make_family_problems(X, words)
     for given in (problems, tuple(problems)):
         old = compare(given, ["svm.soft.*"], "CLARABEL", 1e-7, 1e-5)
         assert [answer["formulation"] for answer in old.answers] == [answer["formulation"] for answer in chosen.answers]
@@ -78,7 +78,7 @@ def test_what_is_neither_a_problem_nor_arrays_is_refused() -> None:
     with pytest.raises(ValueError, match="y has 3 different labels, and a comparison of classifications takes two"):
         compare(X, y=np.arange(12) % 3, task="classification")
     with pytest.raises(ValueError, match="task must be 'classification' or 'regression' or 'ranking', not 'sorting'"):
-        families_of(X, np.arange(12), task="sorting")
+        make_family_problems(X, np.arange(12), task="sorting")
 
 
 def test_a_request_has_the_fields_that_are_keyword_arguments_of_compare() -> None:

@@ -19,7 +19,7 @@ from equimargin.formulations.documents.ordered_thresholds import explicit
 from equimargin.formulations.documents.sum_of_margins import sum_of_margins
 from equimargin.formulations.problem import Point
 from equimargin.own import ProgramProblem, optimum
-from equimargin.own.data import problem_of
+from equimargin.own.data import load_problem
 from equimargin.proofs import Agreement, certificate, examine_solution, judge
 from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.report.sentences import skips
@@ -325,7 +325,7 @@ def test_data_that_are_no_ordinal_regression_are_a_sentence(tmp_path: Path, chan
     file.write_text(json.dumps({name: value for name, value in data.items() if value is not ...}), encoding="utf-8")
     for own in (explicit, sum_of_margins):
         with pytest.raises(ValueError, match=message):
-            problem_of(own, str(file), None)
+            load_problem(own, str(file), None)
 
 
 def test_a_formulation_that_is_skipped_alone_is_named() -> None:

@@ -32,7 +32,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.problem.construct import problem_of_family
+from equimargin.formulations.problem.construct import make_family_problem
 from equimargin.metrics import (
     PerQuery,
     average_precision,
@@ -691,7 +691,7 @@ def test_the_frontier_of_rates_is_the_hull_of_what_all_lambdas_and_thresholds_re
     y, X_new = np.arange(12) % 2 * 1.0, np.concatenate([rng.normal(size=(9, 2)), X[:2]])
     positive = np.append(rng.permutation(9) < 4, [True, False])
     task, given = ("classification", np.where(y > 0, 1.0, -1.0)) if family.startswith("svm") else ("ranking", y)
-    path = regularization_path(problem_of_family(family, task, X, given, rbf(0.5)), 1e-2)
+    path = regularization_path(make_family_problem(family, task, X, given, rbf(0.5)), 1e-2)
     reached = {(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)}
     for high, low in pairwise(path.lambdas[path.lambdas > 0].tolist()):
         for above, below in pairwise(swaps(path, X_new, high, low)):

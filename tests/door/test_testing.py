@@ -13,9 +13,9 @@ import pytest
 from equimargin.formulations import (
     REGISTRY,
     Formulation,
+    FormulaValue,
     Kernel,
     MarginProblem,
-    Printed,
     Symbols,
     exponential,
     linear,
@@ -57,8 +57,8 @@ def test_the_example_is_short_and_conforms(own: str) -> None:
 def test_what_is_wrong_is_said(own: str) -> None:
     right = REGISTRY[own]
 
-    def halved(v: Mapping[str, Any], d: Symbols) -> Printed:
-        return Printed((v["w"] @ v["w"] / 2 + v["C"] * d.c @ np.maximum(1 - d.y * (d.X @ v["w"] - v["b"]), 0)) / 2)
+    def halved(v: Mapping[str, Any], d: Symbols) -> FormulaValue:
+        return FormulaValue((v["w"] @ v["w"] / 2 + v["C"] * d.c @ np.maximum(1 - d.y * (d.X @ v["w"] - v["b"]), 0)) / 2)
 
     wrong: list[tuple[Formulation, str]] = [
         (replace(right, printed=halved), "its printed formula says"),

@@ -79,7 +79,7 @@ def said(found: Comparison) -> dict[str, tuple[Agreement, str]]:
 
 def at_most_three_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make everything larger too large to declare."""
-    for name in ("POINT_LIMIT", "FEATURE_ROW_LIMIT"):
+    for name in ("MAX_DECLARED_POINTS", "FEATURE_ROW_LIMIT"):
         monkeypatch.setattr(f"equimargin.formulations.problem.limits.{name}", 3)
 
 

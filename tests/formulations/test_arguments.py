@@ -34,7 +34,7 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
-from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.reduced_graph import reduction_factor
 from equimargin.metrics import pairwise_accuracy
 from equimargin.selection.along_path import best
@@ -303,5 +303,5 @@ def test_limits_are_numbers(value: Any) -> None:
     if value != 0:
         doors += [("lambda_min", lambda **given: regularization_path(problem, **given))]
     for name, door in doors:
-        with pytest.raises(ValueError, match=rf"^{re.escape(name)} must be .*, not {re.escape(shown(value))}$"):
+        with pytest.raises(ValueError, match=rf"^{re.escape(name)} must be .*, not {re.escape(format_value(value))}$"):
             door(**{name: value})

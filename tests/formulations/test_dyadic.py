@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from equimargin.formulations.numeric.dyadic import on_grid, on_grid_by_threshold
+from equimargin.formulations.numeric.dyadic import on_grid_by_threshold, round_to_dyadic_grid
 
 ENTRIES = st.tuples(
     st.one_of(st.floats(0, 1), st.sampled_from([-1.0, np.nan, np.inf])),
@@ -21,7 +21,7 @@ ENTRIES = st.tuples(
 @example([(0.01, 0.3, 0.0), (0.7, np.inf, -1.0), (0.0, 0.3, 1.0), (0.0, 1.0, -1.0)], 1.0)
 def test_multipliers_are_exactly_feasible(entries: list[tuple[float, float, float]], scale: float) -> None:
     alpha, box, s = (np.array(column, dtype=float) for column in zip(*entries, strict=True)) if entries else (np.zeros(0),) * 3
-    repaired = on_grid(scale * alpha, scale * box, s)
+    repaired = round_to_dyadic_grid(scale * alpha, scale * box, s)
     assert (repaired >= 0).all()
     assert (repaired <= scale * box).all()
     assert sum((Fraction(a) * Fraction(sign) for a, sign in zip(repaired.tolist(), s.tolist(), strict=True)), Fraction(0)) == 0
@@ -32,7 +32,7 @@ def test_multipliers_are_exactly_feasible(entries: list[tuple[float, float, floa
 def test_balanced_multipliers_hardly_move(seed: int, pairs: int, scale: float) -> None:
     r = np.random.default_rng(seed)
     alpha = scale * np.repeat(r.uniform(0.1, 1, pairs), 2)
-    repaired = on_grid(alpha, np.full(2 * pairs, scale), np.tile([1.0, -1.0], pairs))
+    repaired = round_to_dyadic_grid(alpha, np.full(2 * pairs, scale), np.tile([1.0, -1.0], pairs))
     assert np.abs(repaired - alpha).max() <= 2**-49 * alpha.sum()
 
 

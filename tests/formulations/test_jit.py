@@ -21,7 +21,7 @@ import pytest
 from numba.core import event
 
 from equimargin.formulations.numeric import jit
-from equimargin.solvers.progress import Judge
+from equimargin.solvers.progress import ConvergenceMonitor
 from equimargin.solvers.solution import Limits
 from equimargin.testing import sample_problem
 from narrow import present
@@ -136,7 +136,7 @@ def test_a_brief_kernel_runs_as_python_unless_its_code_is_kept(kernels: Path, tm
     program = "import numpy as np; from equimargin.solvers.caller import total; from equimargin.formulations.numeric import jit; "
     shown = "print(total(np.ones(3)), len(total.signatures), sum(total.stats.cache_hits.values()))"
     assert call(kernels.parent, program + shown, NUMBA_CACHE_DIR=str(tmp_path)) == "3.0 0 0"
-    at_once = f"exec('with jit.compiled_at_once(): {shown}')"
+    at_once = f"exec('with jit.compile_eagerly(): {shown}')"
     assert call(kernels.parent, program + at_once, NUMBA_CACHE_DIR=str(tmp_path)) == "3.0 1 0"
     assert call(kernels.parent, program + shown, NUMBA_CACHE_DIR=str(tmp_path)) == "3.0 1 1"
 
@@ -373,12 +373,12 @@ for seconds in (0.5, 1.0, 1.5):
 
 def test_seconds_of_compiling_are_counted_once_and_only_where_kernels_are_compiled() -> None:
     code = (
-        "import time\nfrom equimargin.formulations.numeric.jit import jit, seconds_of_compiling\n"
-        "from equimargin.solvers.newton import newton\nassert seconds_of_compiling() == 0\n"
+        "import time\nfrom equimargin.formulations.numeric.jit import jit, measure_compile_seconds\n"
+        "from equimargin.solvers.newton import newton\nassert measure_compile_seconds() == 0\n"
         "from equimargin.solvers import solve\nfrom equimargin.testing import sample_problem\n"
         "problem = sample_problem('svm.l2')\nstarted = time.perf_counter()\nsolve(problem, 'newton')\n"
-        "first = seconds_of_compiling()\nassert 0 < first < time.perf_counter() - started\n"
-        "solve(problem, 'newton')\nassert seconds_of_compiling() == first\n"
+        "first = measure_compile_seconds()\nassert 0 < first < time.perf_counter() - started\n"
+        "solve(problem, 'newton')\nassert measure_compile_seconds() == first\n"
     )
     subprocess.run(
         [sys.executable, "-c", code],
@@ -391,11 +391,11 @@ def test_seconds_of_compiling_are_counted_once_and_only_where_kernels_are_compil
 def test_the_clock_of_work_stands_still_while_a_kernel_is_compiled(tmp_path: Path) -> None:
     code = (
         "import time\n"
-        "from equimargin.formulations.numeric.jit import compiled_at_once, is_compiled, seconds_at_work, seconds_of_compiling\n"
+        "from equimargin.formulations.numeric.jit import compile_eagerly, is_compiled, run_seconds, measure_compile_seconds\n"
         "from equimargin.solvers.dual.sweeps import thresholds\nkept = is_compiled(thresholds)\n"
-        "wall, work = time.perf_counter(), seconds_at_work()\nwith compiled_at_once():\n    thresholds(-1.0, 1.0)\n"
-        "work, wall = seconds_at_work() - work, time.perf_counter() - wall\n"
-        "assert 0 <= work <= wall - seconds_of_compiling() and is_compiled(thresholds)\nprint(kept)\n"
+        "wall, work = time.perf_counter(), run_seconds()\nwith compile_eagerly():\n    thresholds(-1.0, 1.0)\n"
+        "work, wall = run_seconds() - work, time.perf_counter() - wall\n"
+        "assert 0 <= work <= wall - measure_compile_seconds() and is_compiled(thresholds)\nprint(kept)\n"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(tmp_path)}
     for kept in ("False", "True"):
@@ -474,7 +474,7 @@ def test_refused_kernel_cache_is_a_sentence(tmp_path: Path, command: str) -> Non
 
 
 def test_compiling_does_not_count_in_the_time_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    judge = Judge("any", sample_problem("svm.soft"), Limits(1e-6, None, 1.0), 1)
-    monkeypatch.setattr(jit._clock(), "seconds", jit.seconds_of_compiling() + 100)
+    judge = ConvergenceMonitor("any", sample_problem("svm.soft"), Limits(1e-6, None, 1.0), 1)
+    monkeypatch.setattr(jit._clock(), "seconds", jit.measure_compile_seconds() + 100)
     assert judge.seconds < 0
     assert not judge.out_of_time

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equimargin.formulations.numeric.order_free import Grid, folded_rows, grid, halves, products_by_row
+from equimargin.formulations.numeric.order_free import SummationGrid, folded_rows, grid, products_by_row, split_integers
 
 SEEDS = st.integers(0, 2**32 - 1)
 SCALES = st.sampled_from([1e-150, 1e-9, 1.0, 3.7e5, 1e120])
@@ -22,7 +22,7 @@ def terms(seed: int, n: int, scale: float) -> np.ndarray:
     return np.asarray(scale * r.uniform(-1, 1, n) * 10.0 ** r.integers(-12, 1, n))
 
 
-def folded(x: np.ndarray, cut: Grid) -> list[float]:
+def folded(x: np.ndarray, cut: SummationGrid) -> list[float]:
     """The two sums of x (n,)."""
     sums: list[float] = folded_rows(x[:, None].copy(), np.ones(len(x)), cut)[:, 0].tolist()
     return sums
@@ -71,7 +71,7 @@ def test_a_row_has_the_same_product_wherever_it_is(seed: int, n: int, d: int) ->
 
 @given(st.lists(st.integers(-(2**52), 2**52), min_size=1, max_size=30))
 def test_halves_of_integers_add_exactly(integers: list[int]) -> None:
-    high, low = halves(np.array(integers, dtype=np.float64))
+    high, low = split_integers(np.array(integers, dtype=np.float64))
     assert int(math.fsum(high)) + int(math.fsum(low)) == sum(integers)
     assert (np.abs(low) <= 2.0**30).all()
     assert (high % 2.0**30 == 0).all()

@@ -10,7 +10,7 @@ import pytest
 from campaigns.exact import nightly_degenerate as degenerate
 from campaigns.exact.nightly_degenerate import SUBJECTS, UNDECIDED
 from equimargin.solvers.probability import coupling
-from equimargin.solvers.probability.sigmoid import Sigmoid
+from equimargin.solvers.probability.sigmoid import PlattSigmoid
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
@@ -24,7 +24,7 @@ WRONG: dict[str, tuple[str, Any]] = {
     "svm.onenorm": ("exact_optimum", lambda right: lambda problem: type("Wrong", (), {"value": right(problem).value + 1})),
     "coupling.wlw": ("wlw", lambda right: lambda r: right(np.asarray(r).T)),
     "bradley_terry": ("bradley_terry", lambda right: lambda r, n: right(r, n**2)),
-    "platt": ("platt", lambda right: lambda *data: Sigmoid(1.0, 1.0, 0.0, 0.0)),
+    "platt": ("platt", lambda right: lambda *data: PlattSigmoid(1.0, 1.0, 0.0, 0.0)),
     "least_misranked": (
         "least_misranked",
         lambda right: lambda problem: type("Wrong", (), {"least": right(problem).least + 1, "proven": True}),

@@ -37,7 +37,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.bounds.slater import strictly_inside
+from equimargin.formulations.bounds.slater import find_slater_point
 from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.levels import Levels
@@ -98,7 +98,7 @@ def is_out_of_reach(solution: Solution) -> bool:
     problem = solution.problem
     if not isinstance(problem, MarginProblem) or np.isfinite(problem.C):
         return False
-    inside = strictly_inside(problem)
+    inside = find_slater_point(problem)
     shut = isinstance(problem.rows, Tube) and (inside is None or np.isinf(interval(problem, inside).upper))
     return shut or solution.lower > BEYOND
 

@@ -15,7 +15,7 @@ from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs.referee import proves_ray, reach_of_ray
 from equimargin.solvers import Answer, Status, solve, solve_declaration
-from equimargin.solvers.backends.solve import Raw
+from equimargin.solvers.backends.solve import BackendResult
 
 
 def test_an_rbf_kernel_far_from_the_origin_is_told_from_its_expansion() -> None:
@@ -78,7 +78,7 @@ def ray(P: float, x: float) -> Answer:
     nothing, free = np.zeros(0), np.full(1, np.inf)
     form = StandardForm(sparse.csr_array([[P]]), -np.ones(1), sparse.csr_array((0, 1)), nothing, 0, 0, (), -free, free, 0.0)
     declaration = declare("svm.soft.dual", classification([[0.0], [1.0]], [1, -1]))
-    return Answer(declaration, "backend", Status.UNBOUNDED, "", Raw(form, primal_ray=np.array([x])))
+    return Answer(declaration, "backend", Status.UNBOUNDED, "", BackendResult(form, primal_ray=np.array([x])))
 
 
 def test_a_ray_with_a_little_curvature_goes_as_far_as_the_optimum() -> None:

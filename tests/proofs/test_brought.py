@@ -22,8 +22,8 @@ from brought import bottomless, dual, nothing, ocsvm
 from equimargin.comparison import compare
 from equimargin.formulations import REGISTRY, classification, declare, linear
 from equimargin.formulations.family import FAMILIES
-from equimargin.formulations.numeric.arguments import number
-from equimargin.own import Family, Printed, ProgramProblem, Source, optimum, solver
+from equimargin.formulations.numeric.arguments import check_number
+from equimargin.own import Family, FormulaValue, ProgramProblem, Source, optimum, solver
 from equimargin.own.instances import drawn, refutation
 from equimargin.proofs import Agreement, Verdict, examine, judge
 from equimargin.proofs.equivalence.duals import dual_reason
@@ -170,7 +170,7 @@ def test_a_function_that_fails_on_drawn_data_does_not_conform(own: Family[Progra
     assert main(["test.own.failing"]) == 1
     line = failing.__code__.co_firstlineno + 3
     assert re.fullmatch(rf"ValueError: .* \(test_brought.py, line {line}\), on end = 1\n", capsys.readouterr().out)
-    own.check = lambda data: number(data["end"], "end", "below 2", lambda end: end < 2)  # type: ignore[assignment]
+    own.check = lambda data: check_number(data["end"], "end", "below 2", lambda end: end < 2)  # type: ignore[assignment]
     assert main(["test.own.primal"]) == 1
     assert "data of test.own: end must be below 2, not 2" in capsys.readouterr().out
 
@@ -192,7 +192,7 @@ def test_a_wrong_map_is_found(own: Family[ProgramProblem]) -> None:
     maps: dict[str, dict[str, Any]] = {
         "recover": {"to_canonical": lambda v, d: {"x": v["y"] + 1}},
         "express": {"to_canonical": lambda v, d: {"x": v["y"]}, "from_canonical": lambda v, d: {"y": v["x"] + 1}},
-        "printed": {"printed": lambda v, d: Printed(7.0)},
+        "printed": {"printed": lambda v, d: FormulaValue(7.0)},
     }
     said = {
         "recover": "maps to the definition is worth",

@@ -26,10 +26,10 @@ import pytest
 from equimargin.formulations import (
     REGISTRY,
     Declaration,
+    FormulaValue,
     Kernel,
     MarginProblem,
     Point,
-    Printed,
     Problem,
     classification,
     declare,
@@ -51,7 +51,7 @@ from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.proofs import Agreement, Evidence, Judgement, Verdict, examine, examine_solution, judge
 from equimargin.solvers import SOLVERS, Limits, registry, solve, solve_declaration
-from equimargin.solvers.backends.solve import Answer, reading_of
+from equimargin.solvers.backends.solve import Answer, read_declaration
 from narrow import as_a, present
 from optima import classes_with_outliers
 from oracles.own_entries import OWN_SOLVERS, PRINTED
@@ -1664,7 +1664,7 @@ def others(family: str, case: Case, evidence: Evidence) -> list[Evidence]:
 
 def blind(answer: Answer) -> Answer:
     """The answer, had the printed formula been written with the same mistake: value and point alone must tell."""
-    printed = Printed(answer.objective)
+    printed = FormulaValue(answer.objective)
     return replace(answer, declaration=replace(answer.declaration, printed=lambda v: printed))
 
 
@@ -1683,7 +1683,7 @@ def zeroed(answer: Answer) -> Answer:
     for equation in d.constraints.values():
         for dual in equation.dual_variables:
             dual.save_value(np.zeros(dual.shape))
-    reading, raw, before = reading_of(d), answer.raw, answer.reading
+    reading, raw, before = read_declaration(d), answer.raw, answer.reading
     assert reading is not None
     assert raw is not None
     eliminated, objective = (np.inf, np.nan) if before is None else (before.eliminated, before.eliminated_objective)
@@ -1721,8 +1721,8 @@ def executed(name: str, known: str, change: Change | None, monkeypatch: pytest.M
     with monkeypatch.context() as aside:
         aside.setattr(registry, "SOLVERS", Registry("solver"))  # a wrong solver is entered among none
         exec(compile(source, f"<{module.__name__}>", "exec"), module.__dict__)
-    if "WORK_BETWEEN_CLOCKS" in module.__dict__:
-        module.__dict__["WORK_BETWEEN_CLOCKS"] = 20_000  # interpreted kernels take longer for it
+    if "MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS" in module.__dict__:
+        module.__dict__["MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS"] = 20_000  # interpreted kernels take longer for it
     if "SOLVERS" in module.__dict__:
         module.__dict__["SOLVERS"] = SOLVERS  # other solvers, which it asks, are as they are
     return module

@@ -19,10 +19,10 @@ from equimargin.data import load
 from equimargin.formulations import (
     REGISTRY,
     Declaration,
+    FormulaValue,
     Kernel,
     MarginProblem,
     Point,
-    Printed,
     classification,
     declare,
     linear,
@@ -33,15 +33,26 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.intervals import Interval
-from equimargin.formulations.bounds.multipliers_from_f import dual_from
+from equimargin.formulations.bounds.multipliers_from_f import recover_multipliers
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, examine_solution, judge
-from equimargin.proofs.referee import Accuracy, Claim, PointProof, Run, Ways, own_residual, proves_ray, skipped, stable, ways
+from equimargin.proofs.referee import (
+    Availability,
+    Claim,
+    PointProof,
+    Run,
+    SolveAccuracy,
+    find_available_answers,
+    own_residual,
+    proves_ray,
+    skipped,
+    stable,
+)
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.proofs.referee.rays import RAY_TOLERANCE, Ray
 from equimargin.solvers import SOLVERS, Status, exact_optimum, solve, solve_declaration
-from equimargin.solvers.backends.solve import Answer, Raw, Reading
+from equimargin.solvers.backends.solve import Answer, BackendResult, BackendValues
 from equimargin.testing import sample_problem
 from narrow import present
 
@@ -66,7 +77,7 @@ def declared(id: str = "one", **changes: Any) -> Evidence:
     inner = Interval(figures.pop("inner_lower", lower), figures.pop("inner_upper", upper))
     side = {True: np.zeros(1), False: None}
     point = Point(beta=side[figures.pop("has_f")], alpha=side[figures.pop("has_alpha")])
-    for group, kind in {"run": Run, "claim": Claim, "point": PointProof, "accuracy": Accuracy}.items():
+    for group, kind in {"run": Run, "claim": Claim, "point": PointProof, "accuracy": SolveAccuracy}.items():
         names = {field.name for field in fields(kind)} & set(figures)
         known[group] |= {name: figures.pop(name) for name in names}
     assert not figures, figures
@@ -74,7 +85,7 @@ def declared(id: str = "one", **changes: Any) -> Evidence:
         Run("family", **known["run"]),
         Claim(reach=reach if ray else None, **known["claim"]),
         PointProof(point, Interval(lower, upper), inner, **known["point"]),
-        Accuracy(**known["accuracy"]),
+        SolveAccuracy(**known["accuracy"]),
     )
 
 
@@ -239,13 +250,13 @@ def test_a_family_agrees_by_a_declaration_and_a_solver() -> None:
     assert verdict(declared(), solved(), declared("two", **INACCURATE), declared("three", **FAILED)) is Verdict.AGREE
 
 
-TOO_LARGE = Ways(undeclarable="the problem is too large to declare", too_large=True)
-UNDECLARABLE = Ways(undeclarable="no formulation takes the problem")
-UNSOLVABLE = Ways(unsolvable="no specialised solver takes the problem")
+TOO_LARGE = Availability(undeclarable="the problem is too large to declare", too_large=True)
+UNDECLARABLE = Availability(undeclarable="no formulation takes the problem")
+UNSOLVABLE = Availability(unsolvable="no specialised solver takes the problem")
 
 
 def test_a_family_agrees_by_two_declarations_without_a_solver() -> None:
-    for possible, reason in ((Ways(), "no specialised solver was asked for"), (UNSOLVABLE, UNSOLVABLE.unsolvable)):
+    for possible, reason in ((Availability(), "no specialised solver was asked for"), (UNSOLVABLE, UNSOLVABLE.unsolvable)):
         found = judge("family", [declared("one"), declared("two", solver="another backend")], 10.0, possible=possible)
         assert (found.verdict, found.reason) == (Verdict.AGREE, f"two declarations agree; {reason}")
 
@@ -316,20 +327,20 @@ def test_every_way_to_be_undecided_has_its_own_sentence() -> None:
     large = skipped("family", "one", "backend", False, Status.TOO_LARGE, "too large")
     unsuited = skipped("family", None, "solver", False, Status.UNSUPPORTED, "unsuited")
     declarations = {
-        "one declaration agrees": ([declared("one"), declared("one", solver="another backend")], Ways()),
-        "no declaration that was run agrees": ([declared("one", **INACCURATE), declared("two", **FAILED)], Ways()),
+        "one declaration agrees": ([declared("one"), declared("one", solver="another backend")], Availability()),
+        "no declaration that was run agrees": ([declared("one", **INACCURATE), declared("two", **FAILED)], Availability()),
         "the problem is too large to declare": ([large], TOO_LARGE),
         "no formulation takes the problem": ([], UNDECLARABLE),
-        "every declaration that was asked for was skipped": ([large], Ways()),
-        "no declaration was asked for": ([], Ways()),
+        "every declaration that was asked for was skipped": ([large], Availability()),
+        "no declaration was asked for": ([], Availability()),
     }
     solvers = {
-        "one specialised solver agrees": ([solved("one"), solved("one")], Ways()),
-        "2 specialised solvers agree": ([solved("one"), solved("two")], Ways()),
-        "no specialised solver that was run agrees": ([solved("one", **FAILED)], Ways()),
+        "one specialised solver agrees": ([solved("one"), solved("one")], Availability()),
+        "2 specialised solvers agree": ([solved("one"), solved("two")], Availability()),
+        "no specialised solver that was run agrees": ([solved("one", **FAILED)], Availability()),
         "no specialised solver takes the problem": ([], UNSOLVABLE),
-        "every specialised solver that was asked for was skipped": ([unsuited], Ways()),
-        "no specialised solver was asked for": ([], Ways()),
+        "every specialised solver that was asked for was skipped": ([unsuited], Availability()),
+        "no specialised solver was asked for": ([], Availability()),
     }
     sentences = []
     for said, (evidence, possible) in declarations.items():
@@ -364,18 +375,18 @@ def test_a_family_is_undecided_by_less(evidence: tuple[Evidence, ...]) -> None:
 
 def test_who_takes_a_problem_is_asked_of_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.arange(400.0)[:, None]
-    assert ways(sample_problem("svm.soft")) == Ways()
-    large = ways(ranking(X, X[:, 0]))  # 79,800 pairs
+    assert find_available_answers(sample_problem("svm.soft")) == Availability()
+    large = find_available_answers(ranking(X, X[:, 0]))  # 79,800 pairs
     assert (large.too_large, large.unsolvable) == (True, "")
     y, qid = np.tile([0, 1, 2], 2), np.repeat([0, 1], 3)
     mixed = ranking(X[:6], y, qid, loss="squared_hinge", query_weight={0: np.inf})
-    assert ways(mixed) == Ways()
+    assert find_available_answers(mixed) == Availability()
     others = {name: entry for name, entry in SOLVERS.items() if name != "penalty"}  # the only one that takes it
-    monkeypatch.setattr(sys.modules["equimargin.proofs.referee.ways"], "SOLVERS", others)
-    hard = ways(mixed)
+    monkeypatch.setattr(sys.modules["equimargin.proofs.referee.find_available_answers"], "SOLVERS", others)
+    hard = find_available_answers(mixed)
     assert (hard.too_large, hard.undeclarable) == (False, "")
     assert hard.unsolvable == "no specialised solver takes the problem"
-    unweighted = ways(classification(X[:3], [1.0, -1.0, 1.0], np.inf, sample_weight=[1.0, 1.0, 0.0]))
+    unweighted = find_available_answers(classification(X[:3], [1.0, -1.0, 1.0], np.inf, sample_weight=[1.0, 1.0, 0.0]))
     assert (unweighted.too_large, unweighted.undeclarable) == (False, "no formulation takes the problem")
 
 
@@ -694,7 +705,7 @@ def toy(objective: cp.Minimize | cp.Maximize, *constraints: cp.Constraint) -> De
         {},
         lambda d: Point(w=np.zeros(1), b=1.0),
         lambda completion: {},
-        lambda v: Printed(float(objective.args[0].value)),
+        lambda v: FormulaValue(float(objective.args[0].value)),
     )
 
 
@@ -735,7 +746,7 @@ def test_a_ray_is_checked(status: Status, ray: list[float], proved: bool) -> Non
     """min x  s.t.  x <= 1/2."""
     x = cp.Variable(name="x")
     lp = form(P=sparse.csr_array((1, 1)), q=np.ones(1))
-    answer = Answer(toy(cp.Minimize(x)), "backend", status, "", Raw(lp, primal_ray=np.array(ray), dual_ray=np.array(ray)))
+    answer = Answer(toy(cp.Minimize(x)), "backend", status, "", BackendResult(lp, primal_ray=np.array(ray), dual_ray=np.array(ray)))
     assert proves_ray(answer) is proved
 
 
@@ -744,9 +755,9 @@ def test_curvature_and_bounds_end_a_ray() -> None:
     answer = Answer(toy(cp.Minimize(x)), "backend", Status.UNBOUNDED, "")
     lp = form(P=sparse.csr_array((1, 1)), q=np.ones(1))
     down = -np.ones(1)
-    assert proves_ray(replace(answer, raw=Raw(lp, primal_ray=down)))
-    assert not proves_ray(replace(answer, raw=Raw(form(q=np.ones(1)), primal_ray=down)))
-    assert not proves_ray(replace(answer, raw=Raw(replace(lp, lower=np.zeros(1)), primal_ray=down)))
+    assert proves_ray(replace(answer, raw=BackendResult(lp, primal_ray=down)))
+    assert not proves_ray(replace(answer, raw=BackendResult(form(q=np.ones(1)), primal_ray=down)))
+    assert not proves_ray(replace(answer, raw=BackendResult(replace(lp, lower=np.zeros(1)), primal_ray=down)))
     assert not proves_ray(answer)
 
 
@@ -755,7 +766,7 @@ def test_a_farkas_vector_is_checked(z: list[float], proved: bool) -> None:
     """x <= 1 and -x <= -2."""
     x = cp.Variable(name="x")
     contradiction = form(G=sparse.csr_array([[1.0], [-1.0]]), h=np.array([1.0, -2.0]), nonneg=2)
-    answer = Answer(toy(cp.Minimize(x)), "backend", Status.INFEASIBLE, "", Raw(contradiction, dual_ray=np.array(z)))
+    answer = Answer(toy(cp.Minimize(x)), "backend", Status.INFEASIBLE, "", BackendResult(contradiction, dual_ray=np.array(z)))
     assert proves_ray(answer) is proved
 
 
@@ -821,12 +832,12 @@ def test_a_bound_proves_infeasibility_only_with_the_claim() -> None:
     """One point of both classes: alpha = (a, a) proves any bound whatever, up to rounding, and is worth 2 a."""
     problem = classification([[1.0], [1.0]], [1.0, -1.0], np.inf)
 
-    def evidence(alpha: list[float], raw: Raw | None = None, **changes: Any) -> Evidence:
+    def evidence(alpha: list[float], raw: BackendResult | None = None, **changes: Any) -> Evidence:
         d = replace(declare("svm.hard.dual", problem), **changes)
         d.assign(complete(problem, Point(alpha=np.array(alpha))))
         nothing = {name: np.zeros(1) for name in d.constraints}
-        reading = Reading(float(d.objective.args[0].value), d.values, nothing, nothing, d.point, eliminated=0.0)
-        return examine(problem, Answer(d, "backend", Status.OPTIMAL, "", raw or Raw(form()), reading))
+        reading = BackendValues(float(d.objective.args[0].value), d.values, nothing, nothing, d.point, eliminated=0.0)
+        return examine(problem, Answer(d, "backend", Status.OPTIMAL, "", raw or BackendResult(form()), reading))
 
     def infeasible(evidence: Evidence) -> bool:
         assert evidence.claim is not None
@@ -847,7 +858,7 @@ def test_a_bound_proves_infeasibility_only_with_the_claim() -> None:
         assert not infeasible(evidence([1e12, 1e12], value=lambda v, at, claim=claim: claim))
     unproven = evidence([0.0, 0.0], value=lambda v, at: 1e30)
     assert (unproven.value, lower(unproven), infeasible(unproven)) == (1e30, 0.0, False)
-    accurate = Raw(form(), x=np.array([0.5]), z=np.array([0.5]))
+    accurate = BackendResult(form(), x=np.array([0.5]), z=np.array([0.5]))
     for raw, value, expected in ((accurate, np.inf, True), (accurate, 1e30, False), (None, np.inf, False)):
         assert infeasible(evidence([0.0, 0.0], raw, value=lambda v, at, value=value: value)) is expected
 
@@ -893,14 +904,14 @@ def test_the_printed_formula_is_a_second_check() -> None:
     problem = xor()
     d = declare("svm.soft.dual", problem)
     right = [examine(problem, solve_declaration(declare("svm.soft.primal", problem)))]
-    for printed in (lambda v: Printed(v["alpha"].sum()), lambda v: Printed(d.objective.args[0].value, {"new": v["alpha"]})):
+    for printed in (lambda v: FormulaValue(v["alpha"].sum()), lambda v: FormulaValue(d.objective.args[0].value, {"new": v["alpha"]})):
         answer = solve_declaration(replace(d, printed=printed))
         assert judge("svm.soft", [*right, examine(problem, answer)], problem.scale).judgements[-1].agreement is Agreement.DISAGREES
 
 
 def test_an_answer_without_a_point_shows_nothing() -> None:
     d = declare("svm.soft.dual", xor())
-    evidence = examine(xor(), Answer(d, "backend", Status.NUMERICAL_FAILURE, "it broke", Raw(form())))
+    evidence = examine(xor(), Answer(d, "backend", Status.NUMERICAL_FAILURE, "it broke", BackendResult(form())))
     assert agreement(evidence) is Agreement.FAILED
     unsupported = examine(xor(), Answer(d, "backend", Status.UNSUPPORTED, "no cones"))
     assert agreement(unsupported) is Agreement.SKIPPED
@@ -920,7 +931,7 @@ def test_an_answer_below_its_backends_resolution_has_failed(C: float) -> None:
     dual = declare("svm.l2.dual", problem)
     evidence = [examine(problem, solve_declaration(dual, backend)) for backend in ("SCS", "OSQP", "CLARABEL")]
     evidence.append(examine_solution(problem, solve(problem, "newton", tol=1e-9)))
-    found = judge("svm.l2", evidence, problem.scale, possible=ways(problem))
+    found = judge("svm.l2", evidence, problem.scale, possible=find_available_answers(problem))
     assert [str(j.agreement) for j in found.judgements] == ["failed", "failed", "failed", "agrees"]
     assert found.reason == "no declaration that was run agrees; one specialised solver agrees"
     assert found.interval.upper == pytest.approx(8 / 3 * C, rel=1e-6)
@@ -957,9 +968,9 @@ def test_multipliers_are_made_from_f_once_an_answer(id: str, made: int, monkeypa
 
     def counted(*arguments: Any) -> Any:
         calls.append(arguments)
-        return dual_from(*arguments)
+        return recover_multipliers(*arguments)
 
-    monkeypatch.setattr("equimargin.formulations.bounds.complete.dual_from", counted)
+    monkeypatch.setattr("equimargin.formulations.bounds.complete.recover_multipliers", counted)
     examine(problem, answer)
     assert len(calls) == made
 

@@ -14,7 +14,7 @@ import pytest
 
 from equimargin.formulations.kernels import features
 from equimargin.formulations.numeric import dyadic
-from equimargin.formulations.numeric.jit import as_python, compiled_at_once
+from equimargin.formulations.numeric.jit import as_python, compile_eagerly
 from equimargin.formulations.rows import listed, loss, pair_sweeps, slacks
 from equimargin.solvers.dual import smo_problem, sweeps, working_set
 from equimargin.solvers.hard import face
@@ -90,7 +90,7 @@ def _within(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def _graph(rng: np.random.Generator) -> Any:
-    return pair_sweeps.Graph(_sorted_points(rng), 400, 100, rng.integers(4, size=30))
+    return pair_sweeps.PairGraph(_sorted_points(rng), 400, 100, rng.integers(4, size=30))
 
 
 def _laplacian_product(rng: np.random.Generator) -> tuple[Any, ...]:
@@ -137,7 +137,7 @@ def _one_number_a_point(rng: np.random.Generator) -> tuple[Any, ...]:
     ridge = np.zeros((2, 30)) if rng.random() < 0.5 else rng.random((2, 30))
     lower, upper = -rng.random(30), rng.random(30)
     a = np.clip(rng.normal(size=30), lower, upper) * (rng.random(30) < 0.8)
-    return a, smo_problem.Sides(lower, upper, rng.random(30), ridge)
+    return a, smo_problem.SeparablePart(lower, upper, rng.random(30), ridge)
 
 
 def _seen(rng: np.random.Generator) -> tuple[Any, ...]:
@@ -175,7 +175,7 @@ def _sweep(rng: np.random.Generator, by_value: bool) -> tuple[Any, ...]:
     K = Z @ Z.T
     ridge, box = rng.random((2, p))
     terms = np.column_stack([rng.normal(size=p), box, ridge, K.diagonal() + ridge]).ravel()
-    rows = sweeps.RowArrays(sweeps.Combinations(none, none, rng.choice([-1.0, 1.0], p)), terms)
+    rows = sweeps.RowArrays(sweeps.SparseRows(none, none, rng.choice([-1.0, 1.0], p)), terms)
     X = swept_rows.stored_array(K if by_value else Z)
     return (
         rng.permutation(p),
@@ -185,7 +185,7 @@ def _sweep(rng: np.random.Generator, by_value: bool) -> tuple[Any, ...]:
         rows,
         X,
         by_value,
-        sweeps.Iterate(rng.random(p) * box, rng.normal(size=X.d)),
+        sweeps.SweepIterate(rng.random(p) * box, rng.normal(size=X.d)),
     )
 
 
@@ -298,7 +298,7 @@ def test_python_and_compiled_code_give_the_same_bits(name: str) -> None:
     kernel, arguments = BRIEF[name]
     for seed in range(20):
         one, other = arguments(np.random.default_rng(seed)), arguments(np.random.default_rng(seed))
-        with compiled_at_once():
+        with compile_eagerly():
             compiled = kernel(*one)
         with np.errstate(all="ignore"):
             interpreted = as_python(kernel)(*other)
@@ -312,7 +312,7 @@ def test_python_and_compiled_code_differ_by_no_more_than_rounding(name: str) -> 
     kernel, arguments = ROUNDED[name]
     for seed in range(20):
         one, other = arguments(np.random.default_rng(seed)), arguments(np.random.default_rng(seed))
-        with compiled_at_once():
+        with compile_eagerly():
             compiled = kernel(*one)
         with np.errstate(all="ignore"):
             interpreted = as_python(kernel)(*other)
@@ -339,7 +339,7 @@ def test_also_for_numbers_at_the_end_of_float64(extreme: float) -> None:
             for array in drawn:
                 if isinstance(array, np.ndarray) and array.dtype == np.float64 and name != "place":
                     array.flat[:: max(array.size // 3, 1)] = abs(extreme) if name == "bound" else extreme
-        with compiled_at_once():
+        with compile_eagerly():
             compiled = kernel(*one)
         with np.errstate(all="ignore"):
             interpreted = as_python(kernel)(*other)

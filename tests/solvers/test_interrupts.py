@@ -33,7 +33,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.numeric.jit import _timed, compiled_at_once, seconds_at_work, seconds_of_compiling
+from equimargin.formulations.numeric.jit import _timed, compile_eagerly, measure_compile_seconds, run_seconds
 from equimargin.solvers import SOLVERS, Solution, Status, solve, solve_declaration
 from equimargin.solvers.backends.solve import Answer
 from equimargin.solvers.dual import coordinate_descent, smo
@@ -120,7 +120,7 @@ def compiled() -> None:
     for family in ("svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "rank.l1", "rank.l2"):
         for kernel in (linear(), rbf(0.4)):
             problem = sample_problem(family, kernel)
-            with compiled_at_once():
+            with compile_eagerly():
                 for solver in SOLVERS.values():
                     if solver.refusal(problem) is None:
                         solve(problem, solver.name)
@@ -216,7 +216,7 @@ def test_the_pieces_of_a_sweep_change_nothing(monkeypatch: pytest.MonkeyPatch) -
         assert problem.p > 1500
         whole = solve(problem, "coordinate_descent", tol=1e-9)
         with monkeypatch.context() as patched:
-            patched.setattr(coordinate_descent, "WORK_BETWEEN_CLOCKS", 1)
+            patched.setattr(coordinate_descent, "MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS", 1)
             pieces = solve(problem, "coordinate_descent", tol=1e-9)
         assert (whole.lower, whole.upper, whole.iterations) == (pieces.lower, pieces.upper, pieces.iterations)
 
@@ -237,8 +237,8 @@ def test_newtons_method_looks_at_the_clock(module: object, monkeypatch: pytest.M
     assert asked
     assert not any(asked)
     bounds = -np.ones(3), np.ones(3)
-    assert (face.climb(np.eye(3), np.ones(3), np.zeros(3), *bounds, False, 5, lambda: True) == 0).all()
-    assert (face.climb(np.eye(3), np.ones(3), np.zeros(3), *bounds, False, 5, lambda: False) > 0.9).all()
+    assert (face.maximise_on_face(np.eye(3), np.ones(3), np.zeros(3), *bounds, False, 5, lambda: True) == 0).all()
+    assert (face.maximise_on_face(np.eye(3), np.ones(3), np.zeros(3), *bounds, False, 5, lambda: False) > 0.9).all()
 
 
 def test_work_in_a_thread_returns_and_raises_as_it_would() -> None:
@@ -324,7 +324,7 @@ import os, signal, threading, time
 import numpy as np
 from equimargin.formulations import classification, declare
 from equimargin.solvers import solve_declaration
-from equimargin.formulations.numeric.jit import _timed, seconds_at_work, seconds_of_compiling
+from equimargin.formulations.numeric.jit import _timed, run_seconds, measure_compile_seconds
 from equimargin.solvers.interrupt import NATIVE_WORK
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 20))
@@ -463,10 +463,10 @@ def test_the_attempts_of_a_backend_share_its_limit(monkeypatch: pytest.MonkeyPat
 def test_work_that_compiles_has_its_time_for_what_it_is_asked_for() -> None:
     """Kernels that it compiles are counted for the thread that waits, and not against the work."""
     compiling = _timed(lambda: time.sleep(0.5))
-    before, started = seconds_of_compiling(), seconds_at_work()
+    before, started = measure_compile_seconds(), run_seconds()
     interruptible(compiling, seconds=0.2)
-    assert seconds_of_compiling() - before >= 0.5
-    assert seconds_at_work() - started < 0.5
+    assert measure_compile_seconds() - before >= 0.5
+    assert run_seconds() - started < 0.5
     with pytest.raises(TimeoutError, match=r"no result within 0\.2 s"):
         interruptible(lambda: time.sleep(0.5), seconds=0.2)
 

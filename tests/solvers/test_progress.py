@@ -25,7 +25,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.solvers import SOLVERS, Limits, Status, solve
-from equimargin.solvers.progress import ROUNDED_GAP, STALE_CHECKS, Judge, Progress, risen
+from equimargin.solvers.progress import ROUNDED_GAP, STALE_CHECKS, ConvergenceMonitor, DualConvergenceMonitor, has_increased
 from optima import CANCER, LABELS, SCALED, cpu_limit
 
 DIABETES = load_diabetes()
@@ -79,9 +79,9 @@ def test_few_checks_follow_the_last_that_mattered(name: str, solver: str) -> Non
     assert len([gap for gap in gaps[1:] if gap <= ROUNDED_GAP]) <= 3 * STALE_CHECKS
 
 
-def judge(problem: Problem | None = None, patience: int = STALE_CHECKS) -> Judge:
+def judge(problem: Problem | None = None, patience: int = STALE_CHECKS) -> ConvergenceMonitor:
     """Of a run that asks for more than float64 has, with no other limit."""
-    return Judge("none", problem or classification([[0.0], [1.0]], [1, -1]), Limits(tol=1e-16), 10**9, patience)
+    return ConvergenceMonitor("none", problem or classification([[0.0], [1.0]], [1, -1]), Limits(tol=1e-16), 10**9, patience)
 
 
 def checks(values: Any, **options: Any) -> int:
@@ -108,9 +108,9 @@ def test_a_dual_value_above_the_primal_one_is_not_risen() -> None:
 def test_a_dual_value_next_to_0_rises_by_what_can_be_told_from_the_primal_one() -> None:
     """Where nothing but the floor of a curvature is left, it grew by 2e-16 of the primal value from check to check, ten million steps."""
     assert checks((1.8, 2e-16 * (k + 1), False) for k in range(1000)) <= 2 * STALE_CHECKS
-    assert not risen(1.0, 1.0, -1e-9, 1.0)
-    assert not risen(1.0 + 2e-16, 1.0, 0.0, 1.0)
-    assert risen(1.0 + 1e-14, 1.0, 0.0, 1.0)
+    assert not has_increased(1.0, 1.0, -1e-9, 1.0)
+    assert not has_increased(1.0 + 2e-16, 1.0, 0.0, 1.0)
+    assert has_increased(1.0 + 1e-14, 1.0, 0.0, 1.0)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -134,7 +134,7 @@ def test_patience_is_for_gaps_that_float64_can_tell() -> None:
 
 
 def test_a_violation_is_a_sign_of_progress_where_there_is_no_gap() -> None:
-    progress = Progress("none", classification([[0.0], [1.0]], [1, -1]), Limits(tol=1e-16), 10**9)
+    progress = DualConvergenceMonitor("none", classification([[0.0], [1.0]], [1, -1]), Limits(tol=1e-16), 10**9)
     for k in range(100):
         assert not progress.show(np.zeros(2), k, 0.5**k)
     assert [progress.show(np.zeros(2), 100 + k, 0.5**99) for k in range(STALE_CHECKS)] == [False] * (STALE_CHECKS - 1) + [True]
@@ -192,9 +192,9 @@ def test_slow_progress_ends_a_run_with_a_successor_and_no_other() -> None:
     """
     problem = classification([[0.0], [1.0]], [-1, 1])
     for has_successor in (True, False):
-        judge = Judge("any", problem, Limits(has_successor=has_successor), 1000)
+        judge = ConvergenceMonitor("any", problem, Limits(has_successor=has_successor), 1000)
         checks = next((k for k in range(200) if judge.weigh(problem.origin, 1.0, 1e-3 * k, k)), None)
         assert checks == (100 if has_successor else None)
         assert judge.reason.startswith("slow progress in 100 checks") is has_successor
-    judge = Judge("any", problem, Limits(has_successor=True), 1000)
+    judge = ConvergenceMonitor("any", problem, Limits(has_successor=True), 1000)
     assert not any(judge.weigh(problem.origin, 1.0, 1.0 - 0.99**k, k) for k in range(500))

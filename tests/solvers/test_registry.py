@@ -254,7 +254,7 @@ def test_auto_asks_the_next_within_the_time_limit(idle: list[Limits], monkeypatc
     Of 10 s the next solver gets 4 at most, and of 5 s none goes on.
     """
     ticks = iter(range(0, 1000, 3))
-    monkeypatch.setattr("equimargin.solvers.registry.seconds_at_work", lambda: float(next(ticks)))
+    monkeypatch.setattr("equimargin.solvers.registry.run_seconds", lambda: float(next(ticks)))
     problem = ranking(LINE, [0, 1, 2])
     assert solve(problem, time_limit=60.0).solver == "coordinate_descent"
     assert idle[-1].time_limit == 57.0

@@ -14,7 +14,7 @@ from equimargin.comparison.job import Job
 from equimargin.formulations.problem import classification
 from equimargin.proofs import Evidence
 from equimargin.solvers.dual import coordinate_descent
-from equimargin.solvers.dual.newton_on_face import climb
+from equimargin.solvers.dual.newton_on_face import maximise_on_face
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Status
 from equimargin.solvers.threads import one_thread
@@ -73,9 +73,9 @@ def test_steps_on_a_face_have_one_thread(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def watched(*arguments: Any) -> Any:
         seen.append(threads())
-        return climb(*arguments)
+        return maximise_on_face(*arguments)
 
-    monkeypatch.setattr(coordinate_descent, "climb", watched)
+    monkeypatch.setattr(coordinate_descent, "maximise_on_face", watched)
     solve(PROBLEM, "coordinate_descent", tol=1e-12)
     assert seen
     assert set.union(*seen) == {1}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equimargin.formulations.numeric.arguments import number, positive
+from equimargin.formulations.numeric.arguments import check_number, positive
 from equimargin.solvers.exact.program.clock import Clock
 
 MOST_STEPS = 4_000_000_000
@@ -70,7 +70,7 @@ def average_precision_least(relevant: int, inversions: int, irrelevant: int | No
 
 
 def _whole(value: object, name: str, least: int) -> int:
-    return int(number(value, name, f"a whole number, {least} or more", lambda v: v >= least and v.is_integer()))
+    return int(check_number(value, name, f"a whole number, {least} or more", lambda v: v >= least and v.is_integer()))
 
 
 def average_precision_bound(relevant: ArrayLike, inversions: ArrayLike) -> Any:

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equimargin.formulations.numeric.arguments import count, positive
+from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.solvers.exact.active_set import ActiveSet, identified
-from equimargin.solvers.exact.numbers import Fractions, Integral, as_fractions, fractions, integral, semidefinite
+from equimargin.solvers.exact.active_set import ActiveSet, round_to_active_set
+from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, as_fractions, fractions, integral, semidefinite
 from equimargin.solvers.exact.optimum import FLOAT_SECONDS, FLOAT_SHARE, float_solution
 from equimargin.solvers.exact.path.piece import ExactPiece, piece_around
 from equimargin.solvers.exact.path.result import ExactPath, rational
@@ -35,19 +35,19 @@ MOST_PIECES = 10_000
 """Pieces at most, unless another number is given."""
 
 
-class Near(NamedTuple):
+class PathWarmStart(NamedTuple):
     """Optimal multipliers at a C > 0, from which pivots begin at another C."""
 
     C: Fraction
     alpha: Fractions
 
 
-class Gap(NamedTuple):
+class UnsolvedInterval(NamedTuple):
     """An interval without pieces as yet, up to `high`, or without end, and an optimum near it."""
 
     low: Fraction
     high: Fraction | None
-    near: Near
+    near: PathWarmStart
 
 
 def exact_path(
@@ -75,12 +75,14 @@ def exact_path(
     """
     check_path(problem)
     ends = interval_of_costs(low, high)
-    max_pieces = count(max_pieces, "max_pieces")
+    max_pieces = check_count(max_pieces, "max_pieces")
     clock = Clock(FOREVER if time_limit is None else positive(time_limit, "time_limit"))
     started = time.perf_counter()
-    numbers, weights = integral(problem), weights_of(problem)
+    numbers, weights = integral(problem), relative_weights(problem)
     semidefinite(problem, numbers)
-    pieces, stopped = filled(numbers, weights, [Gap(*ends, _start(problem, numbers, weights, _inside(*ends), clock))], clock, max_pieces)
+    pieces, stopped = follow_gaps(
+        numbers, weights, [UnsolvedInterval(*ends, _start(problem, numbers, weights, _inside(*ends), clock))], clock, max_pieces
+    )
     return ExactPath(problem, *ends, tuple(pieces), stopped, time.perf_counter() - started)
 
 
@@ -112,12 +114,14 @@ def interval_of_costs(low: Any, high: Any) -> tuple[Fraction, Fraction | None]:
     return ends
 
 
-def weights_of(problem: MarginProblem) -> Fractions:
+def relative_weights(problem: MarginProblem) -> Fractions:
     """The costs of the rows over C, (p,), as Fractions."""
     return as_fractions([Fraction(w) for w in problem.unit_weights.tolist()])
 
 
-def filled(numbers: Integral, weights: Fractions, gaps: list[Gap], clock: Clock, max_pieces: int) -> tuple[list[ExactPiece], str]:
+def follow_gaps(
+    numbers: IntegerProblem, weights: Fractions, gaps: list[UnsolvedInterval], clock: Clock, max_pieces: int
+) -> tuple[list[ExactPiece], str]:
     """The pieces in some intervals, in their order, and why there are no more: an empty sentence where they are all.
 
     Parameters
@@ -137,34 +141,34 @@ def filled(numbers: Integral, weights: Fractions, gaps: list[Gap], clock: Clock,
         except OutOfTime as spent:
             return _joined(pieces), str(spent)
         if piece.high is not None and piece.high != gap.high:
-            gaps.append(Gap(piece.high, gap.high, Near(piece.high, piece.alpha(piece.high))))
+            gaps.append(UnsolvedInterval(piece.high, gap.high, PathWarmStart(piece.high, piece.alpha(piece.high))))
         if piece.low != gap.low:
-            gaps.append(Gap(gap.low, piece.low, Near(piece.low, piece.alpha(piece.low))))
+            gaps.append(UnsolvedInterval(gap.low, piece.low, PathWarmStart(piece.low, piece.alpha(piece.low))))
         if piece.low != piece.high:
             pieces.append(piece)
     return _joined(pieces), ""
 
 
-def _within(piece: ExactPiece, gap: Gap) -> ExactPiece:
+def _within(piece: ExactPiece, gap: UnsolvedInterval) -> ExactPiece:
     """The part of a piece that lies in a gap."""
     ends = [end for end in (piece.high, gap.high) if end is not None]
     return replace(piece, low=max(piece.low, gap.low), high=min(ends, default=None))
 
 
-def _start(problem: MarginProblem, numbers: Integral, weights: Fractions, C: Fraction, clock: Clock) -> Near:
+def _start(problem: MarginProblem, numbers: IntegerProblem, weights: Fractions, C: Fraction, clock: Clock) -> PathWarmStart:
     """Feasible multipliers at C near those of a float solution; 0 where there is none."""
     with suppress(ArithmeticError, ValueError), np.errstate(all="ignore"):  # floats only propose where to begin
         rounded = problem.with_cost(float(C))
         point = float_solution(rounded, min(FLOAT_SECONDS, FLOAT_SHARE * clock.left))
-        return Near(C, identified(rounded, _boxed(numbers, weights, C), point)[0])
-    return Near(C, fractions(numbers.p))
+        return PathWarmStart(C, round_to_active_set(rounded, _boxed(numbers, weights, C), point)[0])
+    return PathWarmStart(C, fractions(numbers.p))
 
 
-def _boxed(numbers: Integral, weights: Fractions, C: Fraction) -> Integral:
+def _boxed(numbers: IntegerProblem, weights: Fractions, C: Fraction) -> IntegerProblem:
     return replace(numbers, box=(C * weights).tolist())
 
 
-def _optimal(numbers: Integral, weights: Fractions, C: Fraction, near: Near, clock: Clock) -> ActiveSet:
+def _optimal(numbers: IntegerProblem, weights: Fractions, C: Fraction, near: PathWarmStart, clock: Clock) -> ActiveSet:
     """The state at the optimum of one C, from the multipliers of another one in proportion."""
     state = ActiveSet(_boxed(numbers, weights, C), clock)
     alpha: Fractions = near.alpha * (C / near.C)

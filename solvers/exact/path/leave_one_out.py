@@ -27,8 +27,17 @@ from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers.exact.active_set import balance
-from equimargin.solvers.exact.numbers import Fractions, Integral, integral
-from equimargin.solvers.exact.path.follow import FOREVER, MOST_PIECES, Gap, Near, check_path, exact_path, filled, weights_of
+from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, integral
+from equimargin.solvers.exact.path.follow import (
+    FOREVER,
+    MOST_PIECES,
+    PathWarmStart,
+    UnsolvedInterval,
+    check_path,
+    exact_path,
+    follow_gaps,
+    relative_weights,
+)
 from equimargin.solvers.exact.path.piece import ExactPiece, Line, best_biases, bias_lines
 from equimargin.solvers.exact.path.result import ExactPath, rational
 from equimargin.solvers.exact.program.clock import Clock
@@ -42,7 +51,7 @@ class Mistakes(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeaveOneOutPath:
     """The leave-one-out error of a classification for every C from low to high, in rational numbers.
 
     problem : whose error it is; its C means nothing.
@@ -82,7 +91,7 @@ class LeftOut:
         return self.at_steps[place] if self.steps[place] == C else self.after_steps[place]
 
 
-def exact_leave_one_out(problem: MarginProblem, low: Any = 0, high: Any = None, time_limit: float | None = None) -> LeftOut:
+def exact_leave_one_out(problem: MarginProblem, low: Any = 0, high: Any = None, time_limit: float | None = None) -> LeaveOneOutPath:
     """How many points of a classification are on the wrong side of the optimum without them, at every cost C from low to high.
 
         E(C) = #{ i : y_i (f_-i(x_i) + b_-i) < 0 },      (f_-i, b_-i) optimal without point i
@@ -94,7 +103,7 @@ def exact_leave_one_out(problem: MarginProblem, low: Any = 0, high: Any = None, 
 
     Returns
     -------
-    LeftOut : the error as a step function; without steps, with a sentence, where the time was spent.
+    LeaveOneOutPath : the error as a step function; without steps, with a sentence, where the time was spent.
 
     Raises
     ------
@@ -105,7 +114,7 @@ def exact_leave_one_out(problem: MarginProblem, low: Any = 0, high: Any = None, 
         raise ValueError("a leave-one-out error is of a classification")
     clock, started = Clock(FOREVER if time_limit is None else positive(time_limit, "time_limit")), time.perf_counter()
     path = exact_path(problem, low, high, time_limit)
-    numbers, weights, stopped = integral(problem), weights_of(problem), path.stopped
+    numbers, weights, stopped = integral(problem), relative_weights(problem), path.stopped
     states, same = [list[_State]() for _ in range(problem.p)], 0
     for i in range(0 if stopped else problem.p):
         point = _Point(numbers, weights, i)
@@ -117,7 +126,7 @@ def exact_leave_one_out(problem: MarginProblem, low: Any = 0, high: Any = None, 
     steps, at, after = _summed([] if stopped else states)
     share = Fraction(same, max(problem.p * len(path.pieces), 1))
     spent = time.perf_counter() - started
-    return LeftOut(problem, path.low, path.high, tuple(steps), tuple(at), tuple(after), share, stopped, spent)
+    return LeaveOneOutPath(problem, path.low, path.high, tuple(steps), tuple(at), tuple(after), share, stopped, spent)
 
 
 class _State(NamedTuple):
@@ -131,7 +140,7 @@ class _State(NamedTuple):
 class _Point:
     """A point that is left out: it has the weight 0."""
 
-    def __init__(self, numbers: Integral, weights: Fractions, i: int) -> None:
+    def __init__(self, numbers: IntegerProblem, weights: Fractions, i: int) -> None:
         self.numbers, self.weights, self.i = numbers, weights.copy(), i
         self.weights[i] = Fraction(0)
 
@@ -141,10 +150,10 @@ class _Point:
             return [], 0, f"the time limit of {clock.seconds:.3g} s does not suffice for all points"
         kept = [piece for piece in path.pieces if piece.constant[self.i] == piece.slope[self.i] == 0]
         gaps = list(self._gaps([piece for piece in path.pieces if piece.constant[self.i] != 0 or piece.slope[self.i] != 0]))
-        new, stopped = filled(self.numbers, self.weights, gaps, clock, MOST_PIECES)
+        new, stopped = follow_gaps(self.numbers, self.weights, gaps, clock, MOST_PIECES)
         return sorted([*kept, *new], key=lambda piece: piece.low), len(kept), stopped
 
-    def _gaps(self, pieces: Sequence[ExactPiece]) -> Iterator[Gap]:
+    def _gaps(self, pieces: Sequence[ExactPiece]) -> Iterator[UnsolvedInterval]:
         """The intervals that these pieces make up, and multipliers without the point's in each."""
         first = 0
         for last, piece in enumerate(pieces):
@@ -155,7 +164,7 @@ class _Point:
             alpha[self.i] = Fraction(0)
             if self.numbers.biased:
                 balance(self.numbers, alpha)
-            yield Gap(pieces[first].low, piece.high, Near(C, alpha))
+            yield UnsolvedInterval(pieces[first].low, piece.high, PathWarmStart(C, alpha))
             first = last + 1
 
     def states(self, pieces: Sequence[ExactPiece]) -> Iterator[_State]:

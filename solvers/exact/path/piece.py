@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from equimargin.solvers.exact.active_set import ActiveSet, Ends
-from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, common
+from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, Integers, as_fractions, to_common_denominator
 
 Line = tuple[Fraction, Fraction]
 """A value and its slope."""
@@ -110,7 +110,7 @@ def bias_lines(s: Integers, g: Sequence[Line], up: Integers, down: Integers) -> 
     return [at[r] for r in np.flatnonzero(np.where(s > 0, up, down))], [at[r] for r in np.flatnonzero(np.where(s > 0, down, up))]
 
 
-def best_biases(numbers: Integral, box: Fractions, alpha: Fractions, f: Fractions) -> Ends:
+def best_biases(numbers: IntegerProblem, box: Fractions, alpha: Fractions, f: Fractions) -> Ends:
     """The ends of all best biases at an optimum, None for an end at infinity; (0, 0) without a bias.
 
     Parameters
@@ -124,9 +124,9 @@ def best_biases(numbers: Integral, box: Fractions, alpha: Fractions, f: Fraction
     return max((value for value, _ in below), default=None), min((value for value, _ in above), default=None)
 
 
-def _function(numbers: Integral, alpha: Fractions) -> Fractions:
+def _function(numbers: IntegerProblem, alpha: Fractions) -> Fractions:
     """f of the training points, (m,), of multipliers."""
-    x, den = common(alpha)
+    x, den = to_common_denominator(alpha)
     return as_fractions([Fraction(v, den * numbers.unit) for v in numbers.product(numbers.rdot(x))])
 
 

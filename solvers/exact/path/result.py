@@ -13,7 +13,7 @@ from typing import Any
 
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers.exact.active_set import Ends
-from equimargin.solvers.exact.numbers import Integral, as_fractions, integral
+from equimargin.solvers.exact.numbers import IntegerProblem, as_fractions, integral
 from equimargin.solvers.exact.path.piece import ExactPiece, best_biases
 
 
@@ -105,5 +105,5 @@ class ExactPath:
         return best_biases(self._numbers, box, self.piece(C).alpha(C), self.piece(C).f(C))
 
     @cached_property
-    def _numbers(self) -> Integral:
+    def _numbers(self) -> IntegerProblem:
         return integral(self.problem)

@@ -22,7 +22,7 @@ from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.criss_cross import LARGEST_DICTIONARY, optimum_by_pivots
 from equimargin.solvers.exact.program.face import Pair
 from equimargin.solvers.exact.program.floats import solve_in_floats
-from equimargin.solvers.exact.program.parametric import Growth, optimum_near
+from equimargin.solvers.exact.program.parametric import UnboundedDirection, optimum_near
 from equimargin.solvers.exact.program.rays import farkas_ray, recession, violation
 from equimargin.solvers.exact.program.semidefinite import semidefinite
 
@@ -141,7 +141,7 @@ def _decided(program: Program, convex: str, clock: Clock) -> Outcome:
     return _verified(program, pair, convex, "exact pivots")
 
 
-def _near_floats(program: Program, clock: Clock) -> Pair | Growth | None:
+def _near_floats(program: Program, clock: Clock) -> Pair | UnboundedDirection | None:
     """The optimum on a face near the solution in floats, or some pivots away, or the ray that these end in."""
     floats = solve_in_floats(program, clock)
     if floats is None or not floats.finite or floats.says_infeasible or floats.says_unbounded:

@@ -39,7 +39,7 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True, eq=False)
-class Growth:
+class UnboundedDirection:
     """What grows for ever where pivots find that there is no optimum.
 
     x : (n,) a ray of points along which the objective decreases.  y, z : (m,) and (r,) or else a ray of multipliers: no point is feasible.
@@ -50,7 +50,7 @@ class Growth:
     z: Vector
 
 
-def optimum_near(program: Program, floats: FloatSolution, clock: Clock) -> Pair | Growth | None:
+def optimum_near(program: Program, floats: FloatSolution, clock: Clock) -> Pair | UnboundedDirection | None:
     """An optimum with its multipliers, both exact, on a face near a solution in floats or some pivots away; a ray where pivots end in one.
 
     The pivots end after their share of the time, and None is returned where nothing is found until then.
@@ -72,7 +72,7 @@ def optimum_near(program: Program, floats: FloatSolution, clock: Clock) -> Pair 
         return None
 
 
-def optimum_by_parametric_pivots(program: Program, floats: FloatSolution, clock: Clock) -> Pair | Growth | None:
+def optimum_by_parametric_pivots(program: Program, floats: FloatSolution, clock: Clock) -> Pair | UnboundedDirection | None:
     """An optimum with its multipliers, both exact, or a ray; None where the equations contradict each other or no face has a point.
 
     Parameters
@@ -103,7 +103,7 @@ def optimum_by_parametric_pivots(program: Program, floats: FloatSolution, clock:
         tight, pivots = tight ^ changing, pivots + 1
 
 
-def _exchanged(program: Program, tight: set[int], i: int, values: list[Fraction], clock: Clock) -> set[int] | Growth | None:
+def _exchanged(program: Program, tight: set[int], i: int, values: list[Fraction], clock: Clock) -> set[int] | UnboundedDirection | None:
     """The rows that change places where value i has become 0; the growth of its other value, where that goes on for ever."""
     if i in tight:
         moved = _direction(program, [ZERO] * program.n, {i: -ONE})
@@ -118,7 +118,7 @@ def _exchanged(program: Program, tight: set[int], i: int, values: list[Fraction]
     vanishing = [(values[j] / -rate, j) for j, rate in enumerate(rates) if rate < 0]
     if vanishing:
         return {i, min(vanishing)[1]}
-    return Growth(growth.x, growth.y, tuple(z if k != i or i in tight else ONE for k, z in enumerate(growth.z)))
+    return UnboundedDirection(growth.x, growth.y, tuple(z if k != i or i in tight else ONE for k, z in enumerate(growth.z)))
 
 
 def _regular_face(program: Program, floats: FloatSolution, clock: Clock) -> set[int]:

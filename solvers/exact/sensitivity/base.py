@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.solvers.exact.active_set import Ends
-from equimargin.solvers.exact.numbers import Fractions, Integral, as_fractions, common
+from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, as_fractions, to_common_denominator
 from equimargin.solvers.exact.sensitivity.direction import ZERO, Direction
 
 Rows = NDArray[np.int64]
@@ -17,14 +17,14 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Base:
+class SensitivityBase:
     """An optimum.
 
     numbers : the problem in integers.  squared : whether the loss is squared.  c : (p,) costs, finite.
     alpha : (p,).  beta : (m,) A'alpha.  f : (m,) K beta.  bias : the ends of all optimal b.
     """
 
-    numbers: Integral
+    numbers: IntegerProblem
     squared: bool
     c: Fractions
     alpha: Fractions
@@ -44,16 +44,16 @@ class Base:
 
     def pull(self, alpha: Fractions) -> Fractions:
         """A'alpha, (m,), for Fractions alpha (p,)."""
-        values, den = common(alpha)
+        values, den = to_common_denominator(alpha)
         return as_fractions([Fraction(int(v), den) for v in self.numbers.rdot(values)])
 
     def values(self, beta: Fractions) -> Fractions:
         """K beta, (m,), for Fractions beta (m,)."""
-        values, den = common(beta)
+        values, den = to_common_denominator(beta)
         return as_fractions([Fraction(int(v), den * self.numbers.unit) for v in self.numbers.product(values)])
 
 
-def followed_bias(base: Base, way: Direction) -> tuple[Fraction, Fraction, bool]:
+def followed_bias(base: SensitivityBase, way: Direction) -> tuple[Fraction, Fraction, bool]:
     """The bias at which a direction is followed, the derivative of the losses there, and whether no other bias is optimal.
 
     Among the optimal b those count first whose sum of c'_r loss(u_r) is least: along the direction they are the optimal ones. They are an
@@ -77,13 +77,13 @@ def followed_bias(base: Base, way: Direction) -> tuple[Fraction, Fraction, bool]
     return (best[0] + best[-1]) / 2, slope, False
 
 
-def _kinks(base: Base, way: Direction) -> list[Fraction]:
+def _kinks(base: SensitivityBase, way: Direction) -> list[Fraction]:
     """Where rows that cost nothing as yet are just met: of the others no kink is between two optimal b."""
     rows = np.flatnonzero((base.c == 0) & (way.c != 0))
     return list(base.slacks(ZERO)[rows] * base.numbers.s[rows])
 
 
-def _loss_slope(base: Base, way: Direction, b: Fraction) -> Fraction:
+def _loss_slope(base: SensitivityBase, way: Direction, b: Fraction) -> Fraction:
     """sum_r c'_r loss(u_r) at a bias."""
     u = base.slacks(b)
     rows = np.flatnonzero((u > 0) & (way.c != 0))

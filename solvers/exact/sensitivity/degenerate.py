@@ -22,7 +22,7 @@ from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.solvers.exact.numbers import Fractions, as_fractions, fractions
 from equimargin.solvers.exact.program.optimum import Optimum, program_optimum
-from equimargin.solvers.exact.sensitivity.base import Base, Rows
+from equimargin.solvers.exact.sensitivity.base import Rows, SensitivityBase
 from equimargin.solvers.exact.sensitivity.direction import ZERO, inner
 from equimargin.solvers.exact.sensitivity.tangent import Tangent
 
@@ -32,7 +32,7 @@ Table = list[list[Fraction]]
 
 
 @dataclass(frozen=True, eq=False)
-class Face:
+class OptimalFace:
     """The optimal multipliers alpha + N z that gain most along a direction.
 
     rows : the rows that may change.  ways : (rows, k) N.  low, high : (rows,) bounds of N z.
@@ -54,7 +54,7 @@ class Face:
         return G, [*self.high.tolist(), *(-self.low).tolist()], A, [self.gain] * len(A)
 
 
-def with_gain(tangent: Tangent, seconds: float) -> tuple[Tangent, Face | None]:
+def with_gain(tangent: Tangent, seconds: float) -> tuple[Tangent, OptimalFace | None]:
     """The tangent with the bounds that hold for all multipliers that gain most, and these; None where the multipliers are unique.
 
     Parameters
@@ -67,7 +67,7 @@ def with_gain(tangent: Tangent, seconds: float) -> tuple[Tangent, Face | None]:
     if ways is None:
         return tangent, None
     gains = np.asarray(tangent.g[rows] @ ways)
-    face = Face(rows, ways, -base.alpha[rows], base.c[rows] - base.alpha[rows], fractions(len(gains)), ZERO)
+    face = OptimalFace(rows, ways, -base.alpha[rows], base.c[rows] - base.alpha[rows], fractions(len(gains)), ZERO)
     found = [_farthest(face, gains, seconds)]
     face = replace(face, gains=gains, gain=inner(gains, found[0]))
     for k in range(len(rows)):
@@ -80,7 +80,7 @@ def with_gain(tangent: Tangent, seconds: float) -> tuple[Tangent, Face | None]:
     return Tangent(base, tangent.way, tangent.u, falls, rises), face
 
 
-def by_quadratic_program(tangent: Tangent, face: Face | None, seconds: float) -> tuple[Fractions, Fraction]:
+def by_quadratic_program(tangent: Tangent, face: OptimalFace | None, seconds: float) -> tuple[Fractions, Fraction]:
     """alpha', (p,), and beta_i of the point that moves, 0 where none does.
 
     Parameters
@@ -132,7 +132,7 @@ def _bounds(tangent: Tangent, rows: Rows, width: int) -> tuple[Table, list[Fract
     return G, h
 
 
-def _ways(base: Base, rows: Rows) -> Fractions | None:
+def _ways(base: SensitivityBase, rows: Rows) -> Fractions | None:
     """A basis of all changes of alpha in these rows that change neither f nor s'alpha, (rows, k); None where there is none."""
     from flint import fmpz_mat
 
@@ -146,7 +146,7 @@ def _ways(base: Base, rows: Rows) -> Fractions | None:
     return as_fractions([v for row in columns for v in row]).reshape(len(rows), nullity)
 
 
-def _farthest(face: Face, way: Fractions, seconds: float) -> Fractions:
+def _farthest(face: OptimalFace, way: Fractions, seconds: float) -> Fractions:
     """A z of the face for which way'z is largest."""
     G, h, A, b = face.limits(0)
     k = face.ways.shape[1]

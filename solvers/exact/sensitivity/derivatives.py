@@ -24,9 +24,9 @@ from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.solvers.exact.numbers import Fractions, Integral, as_fractions, finite_costs, integral
+from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, as_fractions, finite_costs, integral
 from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
-from equimargin.solvers.exact.sensitivity.base import Base, followed_bias
+from equimargin.solvers.exact.sensitivity.base import SensitivityBase, followed_bias
 from equimargin.solvers.exact.sensitivity.degenerate import by_quadratic_program, with_gain
 from equimargin.solvers.exact.sensitivity.direction import ZERO, Direction, direction, inner, kernel_values, rationals
 from equimargin.solvers.exact.sensitivity.parameters import Parameter, Weight, check_parameter
@@ -38,7 +38,7 @@ DEFAULT_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Sides:
+class OneSidedDerivatives:
     """The derivatives of a number to the left and to the right; None where there is none, or the number is not unique."""
 
     left: Fraction | None
@@ -61,10 +61,10 @@ class ExactSensitivity:
 
     optimum: ExactOptimum = field(repr=False)
     parameter: Parameter
-    value: Sides
-    f: tuple[Sides, ...] = field(repr=False)
-    at_new: tuple[Sides, ...] = field(repr=False)
-    bias: Sides
+    value: OneSidedDerivatives
+    f: tuple[OneSidedDerivatives, ...] = field(repr=False)
+    at_new: tuple[OneSidedDerivatives, ...] = field(repr=False)
+    bias: OneSidedDerivatives
     regular: bool
 
     @property
@@ -137,13 +137,13 @@ def _new_points(problem: MarginProblem, new: Any) -> list[list[Fraction]]:
     return rationals(dense(new_points(new, problem.X, problem.feature_names)))
 
 
-def _base(problem: MarginProblem, numbers: Integral, optimum: ExactOptimum) -> Base:
+def _base(problem: MarginProblem, numbers: IntegerProblem, optimum: ExactOptimum) -> SensitivityBase:
     alpha, beta = as_fractions(optimum.alpha), as_fractions(optimum.beta)
-    base = Base(numbers, problem.squared, as_fractions(finite_costs(problem)), alpha, beta, beta, optimum.bias)
+    base = SensitivityBase(numbers, problem.squared, as_fractions(finite_costs(problem)), alpha, beta, beta, optimum.bias)
     return replace(base, f=base.values(beta))
 
 
-def _side(base: Base, way: Direction, K: Sequence[Sequence[Fraction]], seconds: float) -> _Side:
+def _side(base: SensitivityBase, way: Direction, K: Sequence[Sequence[Fraction]], seconds: float) -> _Side:
     """The derivatives along a direction; K : (n, m) values of the kernel at new points."""
     b, losses, unique = followed_bias(base, way)
     tangent = Tangent(base, way, base.slacks(b), base.alpha > 0, base.alpha < base.c)
@@ -169,9 +169,9 @@ def _side(base: Base, way: Direction, K: Sequence[Sequence[Fraction]], seconds: 
 def _result(optimum: ExactOptimum, parameter: Parameter, left: _Side | None, right: _Side) -> ExactSensitivity:
     """Both sides in one; left : of the opposite direction, or the same as `right`, None where there is none."""
 
-    def both(before: Iterable[Fraction | None] | None, after: Iterable[Fraction | None]) -> tuple[Sides, ...]:
+    def both(before: Iterable[Fraction | None] | None, after: Iterable[Fraction | None]) -> tuple[OneSidedDerivatives, ...]:
         there = list(after)
-        return tuple(map(Sides, [None] * len(there) if before is None else before, there))
+        return tuple(map(OneSidedDerivatives, [None] * len(there) if before is None else before, there))
 
     (value,) = both(None if left is None else [left.value], [right.value])
     (bias,) = both(None if left is None else [left.bias], [right.bias])

@@ -19,14 +19,14 @@ from equimargin.formulations.kernels.kernel import Intercept, Kernel, Polynomial
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Tube
-from equimargin.solvers.exact.numbers import Fractions, Integral, as_fractions, fractions
+from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, as_fractions, fractions
 from equimargin.solvers.exact.sensitivity.parameters import Cost, Feature, Parameter, Target, Weight
 
 ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class MovedPoint:
     """A point whose feature x_k moves.
 
     point : its index.  entries : (p,) those of its column of A.  first : (m,) <psi, phi(x_j)>.  square : <psi, psi>.
@@ -50,7 +50,7 @@ class Direction:
 
     c: Fractions
     t: Fractions
-    moved: Moved | None = None
+    moved: MovedPoint | None = None
 
     @property
     def reversed(self) -> Direction:
@@ -61,7 +61,7 @@ class Direction:
         return Direction(-self.c, -self.t, moved)
 
 
-def direction(problem: MarginProblem, numbers: Integral, parameter: Parameter, new: Sequence[Sequence[Fraction]]) -> Direction:
+def direction(problem: MarginProblem, numbers: IntegerProblem, parameter: Parameter, new: Sequence[Sequence[Fraction]]) -> Direction:
     """The direction in which a problem moves when a number of it grows.
 
     Parameters
@@ -85,14 +85,14 @@ def direction(problem: MarginProblem, numbers: Integral, parameter: Parameter, n
     return Direction(c, t)
 
 
-def _moved(problem: MarginProblem, numbers: Integral, parameter: Feature, new: Sequence[Sequence[Fraction]]) -> Moved:
+def _moved(problem: MarginProblem, numbers: IntegerProblem, parameter: Feature, new: Sequence[Sequence[Fraction]]) -> MovedPoint:
     X = rationals(dense(problem.X))
     x, k = X[parameter.point], parameter.column
     slopes = [_slopes(problem.kernel, x, z, k) for z in X]
     entries = fractions(problem.p)
     rows, places = np.nonzero(numbers.index == parameter.point)
     entries[rows] = as_fractions([Fraction(int(a)) for a in numbers.entry[rows, places]])
-    return Moved(
+    return MovedPoint(
         parameter.point,
         entries,
         as_fractions([first for first, _, _ in slopes]),

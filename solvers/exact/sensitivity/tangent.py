@@ -26,9 +26,9 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.solvers.exact.numbers import Fractions, as_fractions, as_integers, common, fractions, solution
+from equimargin.solvers.exact.numbers import Fractions, as_fractions, as_integers, fractions, solve_integer_system, to_common_denominator
 from equimargin.solvers.exact.program.clock import Clock
-from equimargin.solvers.exact.sensitivity.base import Base, Rows
+from equimargin.solvers.exact.sensitivity.base import Rows, SensitivityBase
 from equimargin.solvers.exact.sensitivity.direction import ZERO, Direction, inner
 
 
@@ -40,7 +40,7 @@ class Tangent:
     falls, rises : (p,) whether alpha_r is above 0, and below c_r.
     """
 
-    base: Base
+    base: SensitivityBase
     way: Direction
     u: Fractions
     falls: NDArray[np.bool_]
@@ -101,16 +101,16 @@ class Tangent:
         numbers, rows = self.base.numbers, self.free
         if len(self.edge):
             return None
-        right, den = common(self.right(rows))
+        right, den = to_common_denominator(self.right(rows))
         matrix, right = numbers.block(rows, rows), right * numbers.unit
         if numbers.biased and len(rows):
             s = numbers.s[rows]
-            bound, over = common(self.bound)
+            bound, over = to_common_denominator(self.bound)
             balance = -int((numbers.s * bound).sum()) * den
             matrix = np.block([[matrix * over, s[:, None] * over], [s[None, :] * over, np.zeros((1, 1), dtype=object)]])
             right = as_integers([*(right * over), balance])
         try:
-            found = solution(matrix, right.tolist(), Clock(inf))
+            found = solve_integer_system(matrix, right.tolist(), Clock(inf))
         except ZeroDivisionError:
             return None
         alpha = self.bound.copy()

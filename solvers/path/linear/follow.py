@@ -10,12 +10,12 @@ import numpy as np
 
 from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import seconds_at_work
+from equimargin.formulations.numeric.jit import run_seconds
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
 from equimargin.solvers.path.linear.factor import empty
-from equimargin.solvers.path.linear.near import Lines, unlisted
+from equimargin.solvers.path.linear.near import AffineRows, unlisted
 from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.linear.simplex import (
     ENDED,
@@ -23,8 +23,8 @@ from equimargin.solvers.path.linear.simplex import (
     PERTURBATION,
     RUNNING,
     SINGULAR,
-    Basis,
-    Program,
+    LinearPathProgram,
+    PathBasis,
     Record,
     add_products,
     advance,
@@ -41,7 +41,7 @@ LEAST_REACH = 1e3 * PERTURBATION
 REQUIREMENTS = Requirements(OneNormProblem, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
 
 
-class Stop(StrEnum):
+class LinearPathStop(StrEnum):
     """Why a path ended, as a sentence about its last piece."""
 
     REACHED = "lambda_min was reached"
@@ -55,7 +55,7 @@ class Stop(StrEnum):
     @property
     def complete(self) -> bool:
         """Whether nothing of the path is missing."""
-        return self in (Stop.REACHED, Stop.ZERO, Stop.NO_ROWS)
+        return self in (LinearPathStop.REACHED, LinearPathStop.ZERO, LinearPathStop.NO_ROWS)
 
 
 def refusal(problem: OneNormProblem) -> Refusal | None:
@@ -74,11 +74,11 @@ def followed(
     callback: Callable[[int, float, float], Any] | None,
 ) -> OneNormPath:
     """The path down to lambda_min; the arguments are those of `regularization_path`."""
-    started = seconds_at_work()
+    started = run_seconds()
     unit = 2.0 ** np.rint(np.log2(problem.gram.mean_diagonal))
     of = _columns(problem, unit)
     basis = _first(problem, of, lambda_min / unit)
-    low, records, stopped = basis.rows.way == 1, [], Stop.NO_ROWS
+    low, records, stopped = basis.rows.way == 1, [], LinearPathStop.NO_ROWS
     pieces, status = 0, RUNNING if problem.p else ENDED
     while status == RUNNING:
         room = ROUND if max_events is None else min(ROUND, max_events - pieces)
@@ -88,16 +88,16 @@ def followed(
         gap = float(record.gap[: record.tally[0]].max(initial=0.0))
         trusted = _is_trusted(record, basis.next_to_0 if status == ENDED else 0.0)
         pieces += int(record.tally[0])
-        stopped = Stop.ZERO if lambda_min == 0 else Stop.REACHED
+        stopped = LinearPathStop.ZERO if lambda_min == 0 else LinearPathStop.REACHED
         if status == SINGULAR or not trusted:
-            stopped, status = Stop.PRECISION, ENDED
+            stopped, status = LinearPathStop.PRECISION, ENDED
         elif status == RUNNING and callback is not None and callback(pieces, float(basis.lam[0]) * unit, gap):
-            stopped, status = Stop.CALLBACK, ENDED
+            stopped, status = LinearPathStop.CALLBACK, ENDED
         elif status == RUNNING and max_events is not None and pieces >= max_events:
-            stopped, status = Stop.LIMIT, ENDED
-        elif status == RUNNING and time_limit is not None and seconds_at_work() - started > time_limit:
-            stopped, status = Stop.TIME, ENDED
-    return _named(problem, unit, low, records, stopped, seconds_at_work() - started)
+            stopped, status = LinearPathStop.LIMIT, ENDED
+        elif status == RUNNING and time_limit is not None and run_seconds() - started > time_limit:
+            stopped, status = LinearPathStop.TIME, ENDED
+    return _named(problem, unit, low, records, stopped, run_seconds() - started)
 
 
 def _is_trusted(record: Record, rounding: float) -> bool:
@@ -114,7 +114,7 @@ def _is_trusted(record: Record, rounding: float) -> bool:
     return bool((gaps[:-1] <= LARGEST_GAP).all() and (lambdas[-1:] * (gaps[-1:] - LARGEST_GAP) <= rounding).all())
 
 
-def _columns(problem: OneNormProblem, unit: float) -> Program:
+def _columns(problem: OneNormProblem, unit: float) -> LinearPathProgram:
     """The program with K / unit."""
     m, rows = problem.m, problem.rows
     K = np.zeros((m + 1, m + 1))
@@ -125,17 +125,17 @@ def _columns(problem: OneNormProblem, unit: float) -> Program:
         i, j, sign = np.arange(m), np.full(m, m), rows.s.copy()
     of_rows = (i, j, sign)
     ci, cj, csign = of_rows if problem.over == "rows" else (np.arange(m), np.full(m, m), np.ones(m))
-    return Program(K, Lines(i, j, sign, problem.bias_signs.copy()), Lines(ci, cj, csign, np.ones(len(ci))))
+    return LinearPathProgram(K, AffineRows(i, j, sign, problem.bias_signs.copy()), AffineRows(ci, cj, csign, np.ones(len(ci))))
 
 
-def _first(problem: OneNormProblem, of: Program, lambda_min: float) -> Basis:
+def _first(problem: OneNormProblem, of: LinearPathProgram, lambda_min: float) -> PathBasis:
     """The basis that is optimal for large lambda: x = 0, and every row has slack; lambda is twice that of the first jump.
 
     With a bias as many rows of the larger class have slack as there are of the other one, and the next of them is on the margin.
     """
     p, n, m, capacity = problem.p, len(of.columns.i), problem.m, problem.m + 2
     rhs, s = 1.0 + PERTURBATION * np.random.default_rng(0).random(p), of.rows.s
-    basis = Basis(
+    basis = PathBasis(
         J=np.zeros(capacity, dtype=np.int64),
         E=np.zeros(capacity, dtype=np.int64),
         M=empty(capacity),
@@ -169,7 +169,7 @@ def _first(problem: OneNormProblem, of: Program, lambda_min: float) -> Basis:
     return basis._replace(next_to_0=next_to_0)
 
 
-def _prices(problem: OneNormProblem, of: Program, weights: Array) -> tuple[Array, float]:
+def _prices(problem: OneNormProblem, of: LinearPathProgram, weights: Array) -> tuple[Array, float]:
     """B'u for weights A'u, and the largest sum of the sizes of the terms of an entry, of which rounding takes a part."""
     K, columns = of.K[:-1, :-1], of.columns
     g, sizes = (np.append(M @ w, 0.0) for M, w in ((K, weights), (np.abs(K), np.abs(weights))))
@@ -193,7 +193,7 @@ def _empty(rounds: int, capacity: int) -> Record:
     )
 
 
-def _named(problem: OneNormProblem, unit: float, low: Any, records: list[Record], stopped: Stop, seconds: float) -> OneNormPath:
+def _named(problem: OneNormProblem, unit: float, low: Any, records: list[Record], stopped: LinearPathStop, seconds: float) -> OneNormPath:
     """The path of what was written down, in the problem's own units."""
     counts = [int(record.tally[0]) for record in records]
     before = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -26,7 +26,7 @@ LEAST_REACH = 1e-9
 """The smallest reach of a list, over the size of the function: a hundred thousand times what rounding makes of it."""
 
 
-class Lines(NamedTuple):
+class AffineRows(NamedTuple):
     """What rises by how much with a function: (p,) each, the rows of a program, or its columns. s is 1 for the columns."""
 
     i: Index
@@ -35,7 +35,7 @@ class Lines(NamedTuple):
     s: Array
 
 
-class Near(NamedTuple):
+class RowsNearEnds(NamedTuple):
     """Rows or columns, and the list of those near their ends; the arrays change in place.
 
     lines, base : (p,) what is left of each of them.  way : (p,) 1 or -1, the sign of what is left; 0 where that is 0 for the basis.
@@ -45,7 +45,7 @@ class Near(NamedTuple):
     least_reach : of a list that is made to last.
     """
 
-    lines: Lines
+    lines: AffineRows
     base: Array
     way: Array
     listed: Index
@@ -55,10 +55,10 @@ class Near(NamedTuple):
     least_reach: float
 
 
-def unlisted(lines: Lines, base: Array, way: Array, points: int, least_reach: float) -> Near:
-    """Rows or columns without a list as yet; the arguments are those of `Near`, and the number of points."""
+def unlisted(lines: AffineRows, base: Array, way: Array, points: int, least_reach: float) -> RowsNearEnds:
+    """Rows or columns without a list as yet; the arguments are those of `RowsNearEnds`, and the number of points."""
     listed, counts, reach = np.zeros(len(way), dtype=np.int64), np.zeros(2, dtype=np.int64), np.array([1.0, -1.0])
-    return Near(lines, base, way, listed, np.zeros(points + 2), counts, reach, least_reach)
+    return RowsNearEnds(lines, base, way, listed, np.zeros(points + 2), counts, reach, least_reach)
 
 
 @fast
@@ -72,7 +72,7 @@ def _spread(h: Array, to: Array, step: float, at: Array) -> float:
 
 
 @fast
-def _listing(of: Lines, base: Array, way: Array, h: Array, reach: float, listed: Index) -> int:
+def _listing(of: AffineRows, base: Array, way: Array, h: Array, reach: float, listed: Index) -> int:
     """List all of which at most `reach` is left; how many they are."""
     i, j, sign, s, last, count = of.i.view(np.uint64), of.j.view(np.uint64), of.sign, of.s, h[-1], 0
     for r in range(len(base)):
@@ -83,7 +83,7 @@ def _listing(of: Lines, base: Array, way: Array, h: Array, reach: float, listed:
 
 
 @part
-def _make(of: Near, h: Array, reach: float) -> None:
+def _make(of: RowsNearEnds, h: Array, reach: float) -> None:
     """Make the list of all of which at most `reach` is left."""
     count = _listing(of.lines, of.base, of.way, h, reach, of.listed)
     for k in range(len(h)):
@@ -92,7 +92,7 @@ def _make(of: Near, h: Array, reach: float) -> None:
 
 
 @part
-def _look(of: Near, h: Array) -> int:
+def _look(of: RowsNearEnds, h: Array) -> int:
     """Let the list be one that holds for a function; how many are on it, which the caller then looks at."""
     rows, looks = len(of.base), of.counts[1]
     if _spread(h, h, 0.0, of.at) > PROVEN * of.reach[1] or looks > 2 * rows:
@@ -103,7 +103,9 @@ def _look(of: Near, h: Array) -> int:
 
 
 @fast
-def _soonest(of: Lines, base: Array, way: Array, listed: Index, h: Array, to: Array, slowest: float, limit: float) -> tuple[float, int]:
+def _soonest(
+    of: AffineRows, base: Array, way: Array, listed: Index, h: Array, to: Array, slowest: float, limit: float
+) -> tuple[float, int]:
     """As `first`, of those on the list."""
     i, j, sign, s, last, end, step, row = of.i.view(np.uint64), of.j.view(np.uint64), of.sign, of.s, h[-1], to[-1], limit, -1
     for number in range(len(listed)):
@@ -116,7 +118,7 @@ def _soonest(of: Lines, base: Array, way: Array, listed: Index, h: Array, to: Ar
 
 
 @part
-def first(of: Near, h: Array, to: Array, slowest: float, limit: float) -> tuple[float, int]:
+def first(of: RowsNearEnds, h: Array, to: Array, slowest: float, limit: float) -> tuple[float, int]:
     """The least step t at which nothing is left of a row at h + t to, and the row; a row of which less than nothing is left has t = 0.
 
     Parameters
@@ -134,7 +136,7 @@ def first(of: Near, h: Array, to: Array, slowest: float, limit: float) -> tuple[
 
 
 @fast
-def _least_listed(of: Lines, base: Array, listed: Index, h: Array) -> float:
+def _least_listed(of: AffineRows, base: Array, listed: Index, h: Array) -> float:
     """As `least`, of those on the list."""
     i, j, sign, s, last, lowest = of.i.view(np.uint64), of.j.view(np.uint64), of.sign, of.s, h[-1], 0.0
     for number in range(len(listed)):
@@ -144,14 +146,14 @@ def _least_listed(of: Lines, base: Array, listed: Index, h: Array) -> float:
 
 
 @part
-def least(of: Near, h: Array) -> float:
+def least(of: RowsNearEnds, h: Array) -> float:
     """The least that is left of anything whose way is 0 or 1, or 0 if that is less."""
     count = _look(of, h)
     return _least_listed(of.lines, of.base, of.listed[:count], h)
 
 
 @fast
-def _misplaced_listed(of: Lines, way: Array, listed: Index, h: Array) -> float:
+def _misplaced_listed(of: AffineRows, way: Array, listed: Index, h: Array) -> float:
     """As `misplaced`, of those on the list."""
     i, j, sign, s, last, total = of.i.view(np.uint64), of.j.view(np.uint64), of.sign, of.s, h[-1], 0.0
     for number in range(len(listed)):
@@ -162,7 +164,7 @@ def _misplaced_listed(of: Lines, way: Array, listed: Index, h: Array) -> float:
 
 
 @part
-def misplaced(of: Near, h: Array) -> float:
+def misplaced(of: RowsNearEnds, h: Array) -> float:
     """The sum of what the margins of rows whose way is not 1 lack of 1, and of those whose way is 1 exceed it, where they do."""
     count = _look(of, h)
     return _misplaced_listed(of.lines, of.way, of.listed[:count], h)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.kernels.features import new_points
-from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
@@ -131,7 +131,7 @@ class OneNormPath:
         """The number of the piece of lambda; raises ValueError where the path does not reach it."""
         if not len(self):
             raise ValueError(f"the path has no piece: {self.stopped}")
-        lam = number(lam, "lambda", f"finite and at least {SMALLEST_LAMBDA:g}", lambda v: SMALLEST_LAMBDA <= v < np.inf)
+        lam = check_number(lam, "lambda", f"finite and at least {SMALLEST_LAMBDA:g}", lambda v: SMALLEST_LAMBDA <= v < np.inf)
         if lam < self.lambdas[-1]:
             raise ValueError(f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}")
         return int(np.searchsorted(-self.lambdas, -lam))

@@ -43,7 +43,7 @@ from equimargin.solvers.path.linear.factor import (
     drop_row,
     solved,
 )
-from equimargin.solvers.path.linear.near import Lines, Near, first, least, misplaced
+from equimargin.solvers.path.linear.near import AffineRows, RowsNearEnds, first, least, misplaced
 
 PERTURBATION = 3e-10
 """Size of the random numbers that are added to the right-hand side 1, without a unit: well above what rounding makes of a margin, and so
@@ -64,7 +64,7 @@ NEXT_TO_0 = 1e-14
 """Lambda over the largest sum of terms in an entry of B'1, up to which it counts as 0: rounding puts events at lambda = 0 there."""
 
 
-class Program(NamedTuple):
+class LinearPathProgram(NamedTuple):
     """The numbers of a program; the points of a row, and of a column over rows, end with the origin, whose kernel values are 0.
 
     K : (m + 1, m + 1).  rows : row r of B x is sign_r (f(x_i) - f(x_j)), and s_r b more.
@@ -74,11 +74,11 @@ class Program(NamedTuple):
     """
 
     K: Array
-    rows: Lines
-    columns: Lines
+    rows: AffineRows
+    columns: AffineRows
 
 
-class Basis(NamedTuple):
+class PathBasis(NamedTuple):
     """The present basis; the arrays change in place.
 
     J, E : (capacity,) columns, n for the bias, and rows.  M : their matrix and its factors.
@@ -94,8 +94,8 @@ class Basis(NamedTuple):
     J: Index
     E: Index
     M: Factors
-    rows: Near
-    columns: Near
+    rows: RowsNearEnds
+    columns: RowsNearEnds
     many: Array
     weights: Array
     sums: Array
@@ -114,7 +114,7 @@ def _add_line(h: Array, factor: float, K: Array, i: int, j: int) -> None:
 
 
 @jit
-def _combined(K: Array, lines: Lines, numbers: Index, y: Array) -> Array:
+def _combined(K: Array, lines: AffineRows, numbers: Index, y: Array) -> Array:
     """The sum of the functions of lines times y, (m + 2,), without a bias."""
     h, i, j, sign = np.zeros(len(K) + 1), lines.i, lines.j, lines.sign
     for a in range(len(y)):
@@ -125,7 +125,7 @@ def _combined(K: Array, lines: Lines, numbers: Index, y: Array) -> Array:
 
 
 @jit
-def _decision(of: Program, J: Index, x: Array) -> Array:
+def _decision(of: LinearPathProgram, J: Index, x: Array) -> Array:
     """The function of coefficients of the columns J, (m + 2,)."""
     f, bias = _combined(of.K, of.columns, J, x), len(of.columns.i)
     for a in range(len(x)):
@@ -134,7 +134,7 @@ def _decision(of: Program, J: Index, x: Array) -> Array:
 
 
 @jit
-def _price(columns: Lines, g: Array, k: int) -> float:
+def _price(columns: AffineRows, g: Array, k: int) -> float:
     """What a sum over rows prices the column k."""
     return float(g[-1] if k == len(columns.i) else columns.sign[k] * (g[columns.i[k]] - g[columns.j[k]]))
 
@@ -160,7 +160,7 @@ def _add(sums: Array, rests: Array, factor: float, K: Array, row: int) -> None:
 
 
 @jit
-def add_products(of: Program, basis: Basis) -> None:
+def add_products(of: LinearPathProgram, basis: PathBasis) -> None:
     """Add K times the weights to the sums; a whole number is a sum of powers of 2, and a product with one is exact."""
     for i in range(len(of.K) - 1):
         left, power = int(abs(basis.weights[i])), np.sign(basis.weights[i])
@@ -172,7 +172,7 @@ def add_products(of: Program, basis: Basis) -> None:
 
 
 @jit
-def _toggle(of: Program, basis: Basis, r: int) -> None:
+def _toggle(of: LinearPathProgram, basis: PathBasis, r: int) -> None:
     """Row r comes into L, or goes out of it."""
     way, i, j, sign = -1.0 if basis.rows.way[r] == 1.0 else 1.0, of.rows.i[r], of.rows.j[r], of.rows.sign[r]
     basis.rows.way[r] = way
@@ -194,7 +194,7 @@ def _without(entries: Index, number: int, length: int) -> None:
 
 
 @jit
-def _column(of: Program, E: Index, k: int, size: int) -> Array:
+def _column(of: LinearPathProgram, E: Index, k: int, size: int) -> Array:
     """The entries of the column k of B in the rows E."""
     K, i, j, sign, s, column = of.K, of.rows.i, of.rows.j, of.rows.sign, of.rows.s, np.empty(size)
     if k == len(of.columns.i):
@@ -209,7 +209,7 @@ def _column(of: Program, E: Index, k: int, size: int) -> Array:
 
 
 @jit
-def _row(of: Program, J: Index, r: int, size: int) -> Array:
+def _row(of: LinearPathProgram, J: Index, r: int, size: int) -> Array:
     """The entries of the row r of B in the columns J."""
     K, i, j, sign, row = of.K, of.columns.i, of.columns.j, of.columns.sign, np.empty(size)
     a, b, factor, s = of.rows.i[r], of.rows.j[r], of.rows.sign[r], of.rows.s[r]
@@ -220,14 +220,14 @@ def _row(of: Program, J: Index, r: int, size: int) -> Array:
 
 
 @part
-def _set_free(basis: Basis, k: int, way: float) -> None:
+def _set_free(basis: PathBasis, k: int, way: float) -> None:
     """A column leaves J, or joins it; that of the bias has no reduced cost."""
     if k < len(basis.columns.way):
         basis.columns.way[k] = way
 
 
 @part
-def _drop(basis: Basis, number: int) -> None:
+def _drop(basis: PathBasis, number: int) -> None:
     """A column of J goes."""
     _set_free(basis, basis.J[number], 1.0)
     _without(basis.J, number, basis.M.size[1])
@@ -235,7 +235,7 @@ def _drop(basis: Basis, number: int) -> None:
 
 
 @part
-def _join(of: Program, basis: Basis, k: int) -> None:
+def _join(of: LinearPathProgram, basis: PathBasis, k: int) -> None:
     """Column k joins J."""
     column = _column(of, basis.E, k, basis.M.size[0])
     basis.J[basis.M.size[1]] = k
@@ -244,7 +244,7 @@ def _join(of: Program, basis: Basis, k: int) -> None:
 
 
 @part
-def _release(basis: Basis, number: int) -> None:
+def _release(basis: PathBasis, number: int) -> None:
     """A row of E goes."""
     basis.rows.way[basis.E[number]] = -1.0
     _without(basis.E, number, basis.M.size[0])
@@ -252,7 +252,7 @@ def _release(basis: Basis, number: int) -> None:
 
 
 @part
-def _tighten(of: Program, basis: Basis, r: int) -> None:
+def _tighten(of: LinearPathProgram, basis: PathBasis, r: int) -> None:
     """Row r joins E."""
     row = _row(of, basis.J, r, basis.M.size[1])
     basis.E[basis.M.size[0]], basis.rows.way[r] = r, 0.0
@@ -275,7 +275,7 @@ def _entries(of: Array, numbers: Index, size: int) -> Array:
 
 
 @jit
-def _right(columns: Lines, J: Index, sums: Array, rests: Array, lam: Array, k: int) -> tuple[Array, Array, Array]:
+def _right(columns: AffineRows, J: Index, sums: Array, rests: Array, lam: Array, k: int) -> tuple[Array, Array, Array]:
     """(lambda c - B[L]'1)_J, what rounding takes from it, and c_J."""
     costs, right, rest = np.empty(k), np.empty(k), np.empty(k)
     for a in range(k):
@@ -288,14 +288,14 @@ def _right(columns: Lines, J: Index, sums: Array, rests: Array, lam: Array, k: i
 
 
 @part
-def _multipliers(of: Program, basis: Basis) -> tuple[Array, Array]:
+def _multipliers(of: LinearPathProgram, basis: PathBasis) -> tuple[Array, Array]:
     """u_E, and p, by which it falls with lambda."""
     right, rest, costs = _right(of.columns, basis.J, basis.sums, basis.rests, basis.lam, basis.M.size[0])
     return solved(basis.M, right, rest, True), solved(basis.M, costs, np.zeros(len(costs)), True)
 
 
 @part
-def _refactor(of: Program, basis: Basis) -> None:
+def _refactor(of: LinearPathProgram, basis: PathBasis) -> None:
     """Factorise M anew."""
     k = basis.M.size[0]
     clear(basis.M)
@@ -337,7 +337,7 @@ def _row_due(u: Array, p: Array, limit: float) -> tuple[float, int]:
 
 
 @part
-def _due(of: Program, basis: Basis, u: Array, p: Array) -> tuple[float, int, int]:
+def _due(of: LinearPathProgram, basis: PathBasis, u: Array, p: Array) -> tuple[float, int, int]:
     """How far lambda falls until a column or a row is due, and the column, or the number of the row in E; -1 for the other."""
     lam = basis.lam[0]
     limit, row = _row_due(u, p, lam)
@@ -369,7 +369,9 @@ def _cleared(J: Index, x: Array, bias: int) -> float:
 
 
 @part
-def _vertex(of: Program, basis: Basis, right: Array, lams: tuple[float, float], bounds: tuple[float, float]) -> tuple[Array, float]:
+def _vertex(
+    of: LinearPathProgram, basis: PathBasis, right: Array, lams: tuple[float, float], bounds: tuple[float, float]
+) -> tuple[Array, float]:
     """x_J for a right-hand side of the rows E, without what is below 0, and the larger relative gap at two lambdas with these bounds.
 
     The sum of slacks is that of the rows L as if all had some, and what the rows that are misplaced in L, or outside of it, add to it.
@@ -385,7 +387,7 @@ def _vertex(of: Program, basis: Basis, right: Array, lams: tuple[float, float], 
 
 
 @part
-def _written(of: Program, basis: Basis, record: Record, lower: Array, to: float) -> bool:
+def _written(of: LinearPathProgram, basis: PathBasis, record: Record, lower: Array, to: float) -> bool:
     """Write down the interval from lambda down to `to`, if it has a length, with its gap; false where M is singular.
 
     lower : (k,) u_E at `to`, in [0, 1]. At lambda u is that of the lower end before, which is feasible there as well.
@@ -410,7 +412,7 @@ def _written(of: Program, basis: Basis, record: Record, lower: Array, to: float)
 
 
 @part
-def _flip(of: Program, basis: Basis, record: Record, r: int) -> None:
+def _flip(of: LinearPathProgram, basis: PathBasis, record: Record, r: int) -> None:
     """Row r comes into L, or goes out of it, which is written down."""
     _toggle(of, basis, r)
     record.flips[record.tally[1]], record.at[record.tally[1]] = r, record.tally[0]
@@ -428,7 +430,7 @@ def _column_met(J: Index, x: Array, way: Array, bias: int) -> tuple[float, int]:
 
 
 @part
-def _pivot(of: Program, basis: Basis, record: Record, column: int, row: int, p: Array) -> bool:
+def _pivot(of: LinearPathProgram, basis: PathBasis, record: Record, column: int, row: int, p: Array) -> bool:
     """Let a column enter, or a row of E go, whichever is not -1, and what meets its end first leave; whether anything does."""
     entering, up = column >= 0, column >= 0 or p[row] > 0.0
     size, J, bias = basis.M.size[0], basis.J, len(of.columns.i)
@@ -460,7 +462,7 @@ def _pivot(of: Program, basis: Basis, record: Record, column: int, row: int, p: 
 
 
 @jit
-def advance(of: Program, basis: Basis, record: Record, lambda_min: float) -> int:
+def advance(of: LinearPathProgram, basis: PathBasis, record: Record, lambda_min: float) -> int:
     """Go on with the path for as many pivots as `record` has room for; ENDED or SINGULAR, or RUNNING if there may be more.
 
     Parameters

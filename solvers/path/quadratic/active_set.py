@@ -107,7 +107,7 @@ class State(NamedTuple):
         self.v[:], self.g[:], self.level[:] = 0.0, 0.0, 0.0
 
 
-class Factor(NamedTuple):
+class WorkingSetFactor(NamedTuple):
     """The rows W and the Cholesky factor of Q_WW; the arrays change in place.
 
     rows : (capacity,), of which the first size[0] are in W.  size : (1,).  inside : (p,) whether a row is in W.
@@ -122,7 +122,7 @@ class Factor(NamedTuple):
     B: Array
 
 
-class Step(NamedTuple):
+class WorkingSetStep(NamedTuple):
     """A step of x over W, and what it is made of.
 
     x : (capacity,) the step, Q_WW^-1 of minus the slopes, less its share along s.  half : (capacity,) L'x, which moves v.
@@ -144,7 +144,7 @@ def squared_lengths(E: Array, explicit: bool, i: Index, j: Index) -> Array:
     return q
 
 
-class WorkingSet:
+class PathWorkingSet:
     """The working set W of a program's rows, with what can be solved by its factor."""
 
     def __init__(self, of: Differences) -> None:
@@ -152,7 +152,7 @@ class WorkingSet:
         k, p = of.E.shape[1], len(of.i)
         capacity = min(k + 1, p) + 1
         rows, size, inside = np.zeros(capacity, dtype=np.intp), np.zeros(1, dtype=np.intp), np.zeros(p, dtype=np.bool_)
-        self.factor = Factor(rows, size, inside, np.zeros((capacity, capacity)), np.zeros((capacity, k if of.explicit else 0)))
+        self.factor = WorkingSetFactor(rows, size, inside, np.zeros((capacity, capacity)), np.zeros((capacity, k if of.explicit else 0)))
 
     @property
     def size(self) -> int:
@@ -208,10 +208,10 @@ class WorkingSet:
 
 
 @fast
-def minimise(of: Differences, W: Factor, problem: Subproblem, state: State, tol: float, most: int | np.intp) -> bool:
+def minimise(of: Differences, W: WorkingSetFactor, problem: Subproblem, state: State, tol: float, most: int | np.intp) -> bool:
     """Solve at most `most` systems towards the minimum over the candidates, in place; whether it is reached."""
     capacity = W.rows.size
-    step = Step(np.empty(capacity), np.empty(capacity), np.empty(capacity))
+    step = WorkingSetStep(np.empty(capacity), np.empty(capacity), np.empty(capacity))
     for _ in range(most):
         if W.size[0] > 0:
             rise = solve_over(of, W, problem.c, state, step)
@@ -227,7 +227,7 @@ def minimise(of: Differences, W: Factor, problem: Subproblem, state: State, tol:
 
 
 @part
-def solve_over(of: Differences, W: Factor, c: Array, state: State, step: Step) -> float:
+def solve_over(of: Differences, W: WorkingSetFactor, c: Array, state: State, step: WorkingSetStep) -> float:
     """The step to the minimum over W without its bounds, s'x kept, into `step`; by how much the multiplier of s'x = 0 rises."""
     rows, size, g, level = W.rows, W.size[0], state.g, state.level[0]
     x, half, signs = step.x, step.half, step.signs
@@ -254,7 +254,7 @@ def solve_over(of: Differences, W: Factor, c: Array, state: State, step: Step) -
 
 
 @part
-def first_bound(W: Factor, problem: Subproblem, x: Array, step: Array) -> float:
+def first_bound(W: WorkingSetFactor, problem: Subproblem, x: Array, step: Array) -> float:
     """The share of a step, in [0, 1], after which the first row of W meets its bound; 1 where none does."""
     share, lower, upper = 1.0, problem.lower, problem.upper
     for k in range(W.size[0]):
@@ -267,7 +267,9 @@ def first_bound(W: Factor, problem: Subproblem, x: Array, step: Array) -> float:
 
 
 @part
-def advance(of: Differences, W: Factor, problem: Subproblem, state: State, step: Step, rise: float, share: float) -> bool:
+def advance(
+    of: Differences, W: WorkingSetFactor, problem: Subproblem, state: State, step: WorkingSetStep, rise: float, share: float
+) -> bool:
     """Go this share of a step, and let the rows that meet their bounds leave W; whether any does."""
     x, v, banned, size, left = state.x, state.v, state.banned, W.size[0], False
     state.level[0] += share * rise
@@ -299,7 +301,7 @@ def advance(of: Differences, W: Factor, problem: Subproblem, state: State, step:
 
 
 @part
-def steepest(of: Differences, W: Factor, problem: Subproblem, state: State, tol: float) -> np.intp:
+def steepest(of: Differences, W: WorkingSetFactor, problem: Subproblem, state: State, tol: float) -> np.intp:
     """The row outside W with the steepest slope, over its length, along which it may move; NO_ROW where no slope exceeds `tol`."""
     if W.size[0] == 0 and problem.candidates.size > 0 and of.s[problem.candidates[0]] != 0.0:
         return opposed(of, problem, state, tol)
@@ -400,7 +402,7 @@ def forward(L: Array, size: int, b: Array) -> None:
 
 
 @fast
-def enter(of: Differences, W: Factor, row: int | np.intp) -> bool:
+def enter(of: Differences, W: WorkingSetFactor, row: int | np.intp) -> bool:
     """Let a row enter W; False where it depends on the rows that are in."""
     size = W.size[0]
     if size >= W.rows.size:
@@ -451,7 +453,7 @@ def orthogonal(first: Array, second: Array, B: Array, size: int, shares: Array) 
 
 
 @fast
-def leave(W: Factor, place: int) -> None:
+def leave(W: WorkingSetFactor, place: int) -> None:
     """Let the row at a place of W leave.
 
     The later rows of L move up. Rotations of its columns, and of the rows of B, make it triangular again.
@@ -480,7 +482,7 @@ def leave(W: Factor, place: int) -> None:
 
 
 @fast
-def refactor(of: Differences, W: Factor) -> None:
+def refactor(of: Differences, W: WorkingSetFactor) -> None:
     """Compute the factor afresh; rows that turn out to be dependent leave."""
     size = W.size[0]
     rows = W.rows[:size].copy()

@@ -23,7 +23,7 @@ import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.path.quadratic import steps
-from equimargin.solvers.path.quadratic.active_set import Index, State, Subproblem, WorkingSet
+from equimargin.solvers.path.quadratic.active_set import Index, PathWorkingSet, State, Subproblem
 from equimargin.solvers.path.quadratic.program import (
     CERTIFIED_GAP,
     DOUBTED_GAP,
@@ -31,8 +31,8 @@ from equimargin.solvers.path.quadratic.program import (
     Breakpoint,
     Found,
     Gaps,
-    Iterate,
-    Program,
+    PathIterate,
+    QuadraticPathProgram,
     collect,
     judge,
     least,
@@ -43,13 +43,13 @@ from equimargin.solvers.path.quadratic.steps import (
     Ahead,
     Counts,
     Kept,
-    Moved,
     Pause,
-    Task,
     Walk,
+    WalkStart,
+    WorkingSetState,
     closing,
 )
-from equimargin.solvers.path.quadratic.trace import BREAKPOINTS_PER_PAGE, Stop, Trace
+from equimargin.solvers.path.quadratic.trace import BREAKPOINTS_PER_PAGE, PathStop, PathTrace
 
 CORRECTIONS = 4
 """Newton steps at a breakpoint, at most. The first uses the factor as it is, the second a fresh one."""
@@ -63,11 +63,11 @@ START_SOLVES = 2
 """Minimisations of |A'alpha|_K at the start: in the second one the slopes are small, and so is their rounding."""
 SETTLED_SLOPE = 1e-13
 """Share of the largest slope at the start below which a slope counts as none."""
-WORK_BETWEEN_CLOCKS = 20_000_000
+MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS = 20_000_000
 """Multiplications that compiled steps may do before the time limit is looked at: about 10 ms."""
 
 
-class OutOfTime(Exception):
+class StepLimit(Exception):
     """The limits were reached inside a step."""
 
 
@@ -92,18 +92,18 @@ class Budget:
         OutOfTime : the time is over.
         """
         if self.over():
-            raise OutOfTime
+            raise StepLimit
 
-    def spent(self, breakpoints: int, lam: float, gap: float) -> Stop | None:
+    def spent(self, breakpoints: int, lam: float, gap: float) -> PathStop | None:
         """Why to end at a breakpoint, or None."""
         asked = self.listen is not None and self.listen(breakpoints, lam, gap)
         if lam <= self.lambda_min:
-            return Stop.REACHED
+            return PathStop.REACHED
         if asked:
-            return Stop.CALLBACK
+            return PathStop.CALLBACK
         if breakpoints == self.most:
-            return Stop.LIMIT
-        return Stop.TIME if self.over() else None
+            return PathStop.LIMIT
+        return PathStop.TIME if self.over() else None
 
     def next_look(self, breakpoints: int, work: int) -> int:
         """The number of breakpoints after which to look next: all of them are looked at where somebody listens, and the first one is.
@@ -112,11 +112,11 @@ class Budget:
         """
         if self.listen is not None or not breakpoints:
             return breakpoints + 1
-        ahead = breakpoints + max(1, WORK_BETWEEN_CLOCKS // work)
+        ahead = breakpoints + max(1, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // work)
         return ahead if self.most is None else min(ahead, self.most)
 
 
-def followed(program: Program, level: float, budget: Budget) -> Trace:
+def followed(program: QuadraticPathProgram, level: float, budget: Budget) -> PathTrace:
     """The path of a program from lambda = infinity down to lambda_min, or as far as double precision and the limits allow.
 
     Parameters
@@ -127,8 +127,8 @@ def followed(program: Program, level: float, budget: Budget) -> Trace:
     try:
         walk.begin()
         walk.trace.stopped = walk.rest() if walk.at.lam[0] <= 0.0 else walk.follow()
-    except OutOfTime:
-        walk.trace.stopped = Stop.TIME
+    except StepLimit:
+        walk.trace.stopped = PathStop.TIME
     return walk.trace
 
 
@@ -141,10 +141,10 @@ class ParametricQP:
     trace : what is written down.
     """
 
-    def __init__(self, program: Program, level: float, budget: Budget) -> None:
+    def __init__(self, program: QuadraticPathProgram, level: float, budget: Budget) -> None:
         self.program, self.level, self.budget = program, level, budget
-        self.at = at = Iterate.at_weights(program)
-        self.W = WorkingSet(program.of)
+        self.at = at = PathIterate.at_weights(program)
+        self.W = PathWorkingSet(program.of)
         p, (n, k), capacity = len(program.rows.t), program.of.E.shape, len(self.W.factor.rows)
         self.on = Walk(
             program.of,
@@ -158,10 +158,10 @@ class ParametricQP:
             ahead=Ahead(np.zeros(1), np.zeros(1), np.zeros(1, np.intp)),
             before=Breakpoint(np.zeros(1), at.alpha.copy(), at.r.copy()),
             kept=Kept(np.zeros(1, np.bool_), np.zeros(1), np.zeros(1), np.zeros(p), np.zeros(k)),
-            moved=Moved(np.zeros(capacity, np.intp), np.zeros(1, np.intp), np.zeros(p, np.bool_)),
+            moved=WorkingSetState(np.zeros(capacity, np.intp), np.zeros(1, np.intp), np.zeros(p, np.bool_)),
             counts=Counts(np.zeros(1, np.intp), np.zeros(1, np.intp), np.zeros(1, np.intp)),
         )
-        self.trace = Trace(at.alpha, n, k if program.of.explicit else 0, capacity)
+        self.trace = PathTrace(at.alpha, n, k if program.of.explicit else 0, capacity)
 
     # The beginning.
 
@@ -223,7 +223,7 @@ class ParametricQP:
 
     # Along the path.
 
-    def follow(self) -> Stop:
+    def follow(self) -> PathStop:
         """Go from breakpoint to breakpoint, and say why the walk ends."""
         on, at, budget, trace = self.on, self.at, self.budget, self.trace
         if at.lam[0] < budget.lambda_min:
@@ -232,7 +232,7 @@ class ParametricQP:
         on.before.lam[0] = at.lam[0]
         self._judged()
         on.before.alpha[:], on.before.r[:] = at.alpha, at.r
-        task, work = Task.JUDGE, self.program.of.E.size + 10 * len(at.alpha)
+        task, work = WalkStart.JUDGE, self.program.of.E.size + 10 * len(at.alpha)
         while True:
             until = trace.page.filled.item() + budget.next_look(len(trace), work) - len(trace)
             match Pause(steps.walk(on, trace.page, int(task), budget.lambda_min, until)):
@@ -242,21 +242,21 @@ class ParametricQP:
                     stop = budget.spent(len(trace), at.lam.item(), on.found.gaps.gap)
                     if stop is not None:
                         return stop
-                    task = Task.DIRECT
+                    task = WalkStart.DIRECT
                 case Pause.FULL:
                     budget.look()
                     trace.turn()
-                    task = Task.SETTLE
+                    task = WalkStart.SETTLE
                 case Pause.DOUBTFUL:
                     if not self._corrected().certified:
-                        return self._back_to(on.kept) if on.kept.there[0] else Stop.PRECISION
-                    task = Task.SETTLE
+                        return self._back_to(on.kept) if on.kept.there[0] else PathStop.PRECISION
+                    task = WalkStart.SETTLE
                 case Pause.SLOW:
                     cone = on.cone._replace(candidates=on.cone.candidates[: on.counts.candidates.item()])
                     self.W.minimise(cone, SAME_SLOPE, on.direction, budget.look)
-                    task = Task.GO
+                    task = WalkStart.GO
                 case Pause.STUCK:
-                    return Stop.STUCK
+                    return PathStop.STUCK
                 case Pause.LAST:
                     return self._end()
 
@@ -301,7 +301,7 @@ class ParametricQP:
 
     # The end.
 
-    def rest(self) -> Stop:
+    def rest(self) -> PathStop:
         """Write down the one point of a path whose f is b alone.
 
         It holds down to the lambda at which |A'alpha|_K^2, which is 0 but for rounding, makes a relative gap of DOUBTED_GAP.
@@ -316,23 +316,23 @@ class ParametricQP:
         at.beta[:], at.v[:] = 0.0, 0.0
         gap = norm2 / (2 * size * lam) if lam > 0.0 else 0.0
         self._write(Gaps(gap, gap, gap, gap))
-        return Stop.CONSTANT if held <= lambda_min else Stop.PRECISION
+        return PathStop.CONSTANT if held <= lambda_min else PathStop.PRECISION
 
     def _write(self, gaps: Gaps) -> None:
         """Write the point that is reached down, at these gaps."""
         self.on.found.numbers[:] = gaps
         if self.trace.page.filled[0] == BREAKPOINTS_PER_PAGE:
             self.trace.turn()
-        steps.walk(self.on, self.trace.page, int(Task.WRITE), self.budget.lambda_min, 0)
+        steps.walk(self.on, self.trace.page, int(WalkStart.WRITE), self.budget.lambda_min, 0)
 
-    def _back_to(self, kept: Kept) -> Stop:
+    def _back_to(self, kept: Kept) -> PathStop:
         """Go back to the breakpoint that was left last and end there: the next one, far nearer to 0, is out of float64's reach."""
         at = self.at
         at.lam[:], at.b[:], at.alpha[:], at.v[:] = kept.lam, kept.b, kept.alpha, kept.v
         self._judged()
         return self._end()
 
-    def _end(self) -> Stop:
+    def _end(self) -> PathStop:
         """Follow the last segment, along which f is constant, down to lambda = 0, or as far as its gap can be held.
 
         A'alpha is 0 at lambda = 0 but for rounding. Half the square of what is left of it adds to the gap, which is relative to lambda: it
@@ -353,8 +353,8 @@ class ParametricQP:
                 for part in (at.b, at.beta, at.v):
                     part *= share
                 self._write(gaps)
-                return Stop.ZERO if lam == 0.0 else Stop.REACHED if lam <= lambda_min else Stop.PRECISION
-        return Stop.PRECISION
+                return PathStop.ZERO if lam == 0.0 else PathStop.REACHED if lam <= lambda_min else PathStop.PRECISION
+        return PathStop.PRECISION
 
     def _alpha_at_0(self) -> Array:
         """alpha at lambda = 0, (p,), where the direction leads. With features it is corrected over W, so that A'alpha is least."""

@@ -48,7 +48,7 @@ MEASURED_ROWS = np.uintp(256)
 """Rows that `measure` takes at a time: few enough to be in the first-level cache still when its next loop reads them."""
 
 
-class Rows(NamedTuple):
+class RowConditions(NamedTuple):
     """What the program asks of each row.
 
     t : (p,) targets, of size 1 at most.  w : (p,) weights, > 0.
@@ -142,7 +142,7 @@ class Breakpoint(NamedTuple):
     r: Array
 
 
-class Iterate(NamedTuple):
+class PathIterate(NamedTuple):
     """A point of the path; the arrays change in place.
 
     lam, b : (1,) lambda and lambda times the bias.
@@ -163,14 +163,14 @@ class Iterate(NamedTuple):
     apart: Array
 
     @classmethod
-    def at_weights(cls, program: Program) -> Self:
+    def at_weights(cls, program: QuadraticPathProgram) -> Self:
         """lambda = 0 and alpha = w, before anything is computed."""
         (n, k), w = program.of.E.shape, program.rows.w
         numbers = np.zeros(1), np.zeros(1), w.copy(), -np.ones(len(w)), np.zeros(len(w)), np.zeros(n), np.zeros(k), np.zeros(n)
         return cls(*numbers, np.zeros(1))
 
 
-class Facts(NamedTuple):
+class GapData(NamedTuple):
     """What gaps and their rounding are computed with; it stays as it is.
 
     balanced : whether s'alpha = 0.  largest : (k,) the largest |E| of each column.
@@ -188,7 +188,7 @@ class Facts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class QuadraticPathProgram:
     """The program; nothing of it changes along the path.
 
     of : the differences. With a bias the last point is the origin, whose row of E is 0.  rows : what is asked of them.
@@ -200,30 +200,30 @@ class Program:
     """
 
     of: Differences
-    rows: Rows
+    rows: RowConditions
     balanced: bool
     norm2: Callable[[Array], float]
     lost: tuple[float, float]
     handed: HandedOut
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> GapData:
         """What gaps and their rounding are computed with."""
         largest = np.asarray(np.abs(self.of.E).max(axis=0, initial=0.0))
         entry_noise = 2 * UNIT * max(float(largest.max(initial=0.0)), self.lost[1]) + self.lost[0]
         p0 = min(float(self.rows.w @ np.maximum(self.rows.t, 0.0)) or self.handed.p0, self.handed.p0)
-        return Facts(self.balanced, largest, entry_noise, self.lost[1], p0, self.handed)
+        return GapData(self.balanced, largest, entry_noise, self.lost[1], p0, self.handed)
 
     def lifted(self, beta: Array) -> Array:
         """v of coefficients beta."""
         return np.asarray(self.of.E.T @ beta) if self.of.explicit else beta
 
-    def lifting_noise(self, at: Iterate) -> float:
+    def lifting_noise(self, at: PathIterate) -> float:
         """About how far an entry of g is off where v was summed over all coefficients; 0 with a Gram matrix, whose v is beta."""
         largest = self.facts.largest
         return 2 * UNIT * float(largest @ largest) * float(np.abs(at.beta).sum()) if self.of.explicit else 0.0
 
-    def squared_norm(self, at: Iterate) -> float:
+    def squared_norm(self, at: PathIterate) -> float:
         """|g|^2. What the origin adds is 0 up to rounding, and left out."""
         if self.of.explicit:
             return float(at.v @ at.v)
@@ -243,7 +243,7 @@ def least(lam: float, p0: float) -> float:
 
 
 @part
-def evaluate(of: Differences, facts: Facts, at: Iterate, afresh: bool) -> None:
+def evaluate(of: Differences, facts: GapData, at: PathIterate, afresh: bool) -> None:
     """Compute g of v and b. With a Gram matrix v is computed first, from alpha where it is to be afresh; with features beta is."""
     beta, v = at.beta, at.v
     if of.explicit:
@@ -268,7 +268,7 @@ def evaluate(of: Differences, facts: Facts, at: Iterate, afresh: bool) -> None:
 
 
 @part
-def noise(of: Differences, facts: Facts, at: Iterate) -> float:
+def noise(of: Differences, facts: GapData, at: PathIterate) -> float:
     """About how far an entry of g is off, as computed."""
     total, off = 0.0, 0.0
     if of.explicit:
@@ -283,7 +283,7 @@ def noise(of: Differences, facts: Facts, at: Iterate) -> float:
 
 
 @fast
-def judge(of: Differences, rows: Rows, facts: Facts, at: Iterate, before: Breakpoint, found: Found, afresh: bool) -> bool:
+def judge(of: Differences, rows: RowConditions, facts: GapData, at: PathIterate, before: Breakpoint, found: Found, afresh: bool) -> bool:
     """Compute g and the residuals at a point, its gaps, that half way from the breakpoint before, and the tied rows.
 
     afresh : with a Gram matrix, whether v is computed from alpha first.
@@ -337,13 +337,13 @@ def collect(i: Points, j: Points, alpha: Array, beta: Array) -> None:
 
 @fast
 def measure(
-    of: Differences, rows: Rows, here: Breakpoint, before: Breakpoint, side: Array, g: Array, noise: float, tie: float, tied: Index
+    of: Differences, rows: RowConditions, here: Breakpoint, before: Breakpoint, side: Array, g: Array, noise: float, tie: float, tied: Index
 ) -> tuple[float, float, float, float, float, int]:
     """Sums over the rows of a point and of the point half way, all of them times lambda.
 
     Parameters
     ----------
-    here : the point; its residuals are written into here.r.  side : (p,) as of an `Iterate`.  g : (n,) with -b at the origin.
+    here : the point; its residuals are written into here.r.  side : (p,) as of an `PathIterate`.  g : (n,) with -b at the origin.
     noise : how far a residual may be off.  tie : the residual below which a row at a bound is tied.
     tied : (p,) the rows at a bound that are tied are written into its first places.
 

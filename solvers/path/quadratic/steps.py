@@ -21,12 +21,12 @@ from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.solvers.path.quadratic.active_set import (
     SOLVES_BETWEEN_CLOCKS,
     Differences,
-    Factor,
     Index,
     Mask,
     Points,
     State,
     Subproblem,
+    WorkingSetFactor,
     add,
     copy,
     leave,
@@ -39,13 +39,13 @@ from equimargin.solvers.path.quadratic.program import (
     SMALLEST_DIVISOR,
     TIE,
     Breakpoint,
-    Facts,
     Found,
-    Iterate,
-    Rows,
+    GapData,
+    PathIterate,
+    RowConditions,
     judge,
 )
-from equimargin.solvers.path.quadratic.trace import Kind, Page
+from equimargin.solvers.path.quadratic.trace import BreakpointKind, Page
 
 SAME_SLOPE = 1e-10
 """Slope of a direction, of size 1 as the targets are, that counts as none."""
@@ -70,11 +70,11 @@ SAME_LAMBDA = 1e-13
 """Share of lambda by which it must fall between two breakpoints to count as progress."""
 STUCK_BREAKPOINTS = 50
 """Breakpoints in a row without progress after which the path ends: their events are too close for float64 to tell apart."""
-ENTER, ZERO, WEIGHT = (int(kind) for kind in Kind)
+ENTER, ZERO, WEIGHT = (int(kind) for kind in BreakpointKind)
 """What is written of an event."""
 
 
-class Task(IntEnum):
+class WalkStart(IntEnum):
     """Where `walk` goes on.
 
     JUDGE : at a point that is to be judged.  SETTLE : at one that is certified.  WRITE : where it is to be written down.
@@ -105,13 +105,13 @@ class Pause(IntEnum):
     LAST = 5
 
 
-JUDGE, SETTLE, WRITE, DIRECT, GO = (int(task) for task in Task)
+JUDGE, SETTLE, WRITE, DIRECT, GO = (int(task) for task in WalkStart)
 NOTED, FULL, DOUBTFUL, SLOW, STUCK, LAST = (int(pause) for pause in Pause)
 GOING = -1
 """No pause."""
 
 
-class Moved(NamedTuple):
+class WorkingSetState(NamedTuple):
     """The working set that the last segment was followed with; the arrays change in place.
 
     rows : (capacity,), of which the first size[0] are in it.  size : (1,).  inside : (p,) whether a row is in it.
@@ -170,23 +170,23 @@ class Walk(NamedTuple):
     """
 
     of: Differences
-    rows: Rows
-    facts: Facts
-    W: Factor
+    rows: RowConditions
+    facts: GapData
+    W: WorkingSetFactor
     cone: Subproblem
     direction: State
-    at: Iterate
+    at: PathIterate
     found: Found
     ahead: Ahead
     before: Breakpoint
     kept: Kept
-    moved: Moved
+    moved: WorkingSetState
     counts: Counts
 
 
 @fast
 def walk(on: Walk, page: Page, task: int, lambda_min: float, until: int) -> int:
-    """Go on with a `Task` until there are `until` breakpoints on the page or something is to be decided; the `Pause`."""
+    """Go on with a `WalkStart` until there are `until` breakpoints on the page or something is to be decided; the `Pause`."""
     of, rows, facts, W, cone, direction, at, found, ahead, before, kept, moved, counts = on
     while True:
         if task == JUDGE:
@@ -223,7 +223,7 @@ def walk(on: Walk, page: Page, task: int, lambda_min: float, until: int) -> int:
 
 
 @part
-def settle(W: Factor, w: Array, direction: State, at: Iterate, found: Found, candidates: Index, some: Index) -> None:
+def settle(W: WorkingSetFactor, w: Array, direction: State, at: PathIterate, found: Found, candidates: Index, some: Index) -> None:
     """Forget the last direction, and let rows that have come to their bounds leave W. The candidates, (p,), are these and the tied rows.
 
     some : (1,) how many of the candidates count.
@@ -241,7 +241,7 @@ def settle(W: Factor, w: Array, direction: State, at: Iterate, found: Found, can
 
 
 @part
-def choose(W: Factor, side: Array, cone: Subproblem, counts: Counts) -> None:
+def choose(W: WorkingSetFactor, side: Array, cone: Subproblem, counts: Counts) -> None:
     """Let the rows of W be candidates, too, beside those that are tied or have left it, and bound each by its side."""
     lower, upper, candidates, rows, some, size = cone.lower, cone.upper, cone.candidates, W.rows, counts.candidates[0], W.size[0]
     for k in range(size):
@@ -254,7 +254,7 @@ def choose(W: Factor, side: Array, cone: Subproblem, counts: Counts) -> None:
 
 
 @fast
-def leave_bounds(W: Factor, w: Array, at: Iterate, left: Index) -> int:
+def leave_bounds(W: WorkingSetFactor, w: Array, at: PathIterate, left: Index) -> int:
     """Let the rows whose alpha has come to a bound leave W, and write them into the first places of `left`; how many they are."""
     some = 0
     for place in range(W.size[0] - 1, -1, -1):
@@ -270,7 +270,7 @@ def leave_bounds(W: Factor, w: Array, at: Iterate, left: Index) -> int:
 
 
 @part
-def write(W: Factor, at: Iterate, found: Found, moved: Moved, counts: Counts, page: Page) -> None:
+def write(W: WorkingSetFactor, at: PathIterate, found: Found, moved: WorkingSetState, counts: Counts, page: Page) -> None:
     """Write a breakpoint down."""
     k = page.filled[0]
     page.lam[k], page.b[k], page.margins[k] = at.lam[0], at.b[0], W.size[0]
@@ -287,7 +287,7 @@ def write(W: Factor, at: Iterate, found: Found, moved: Moved, counts: Counts, pa
 
 
 @part
-def log(W: Factor, side: Array, moved: Moved, page: Page) -> None:
+def log(W: WorkingSetFactor, side: Array, moved: WorkingSetState, page: Page) -> None:
     """Put the rows of W on no side, and write down which of them entered it at the last breakpoint, and which left it."""
     rows, kinds, was, now, inside, size = page.event_rows, page.event_kinds, moved.rows, W.rows, moved.inside, W.size[0]
     k = page.filled[0] - 1
@@ -326,11 +326,11 @@ def halted(lam: float, then: float, counts: Counts) -> int:
 @part
 def look_ahead(
     of: Differences,
-    rows: Rows,
-    facts: Facts,
-    W: Factor,
+    rows: RowConditions,
+    facts: GapData,
+    W: WorkingSetFactor,
     direction: State,
-    at: Iterate,
+    at: PathIterate,
     found: Found,
     ahead: Ahead,
     lambda_min: float,
@@ -366,7 +366,7 @@ def look_ahead(
 
 
 @part
-def shut(of: Differences, rows: Rows, at: Iterate, ahead: Ahead, lambda_min: float) -> None:
+def shut(of: Differences, rows: RowConditions, at: PathIterate, ahead: Ahead, lambda_min: float) -> None:
     """The breakpoint at which the interval of the bias shuts, or lambda_min if it comes first: with an empty W nothing else moves."""
     end, b = closing(of, rows.t, at.side, at.g)
     if end < lambda_min:
@@ -379,7 +379,7 @@ def shut(of: Differences, rows: Rows, at: Iterate, ahead: Ahead, lambda_min: flo
 def first_crossing(i: Points, j: Points, t: Array, rate: Array, side: Array, r: Array, tie: float, step: float) -> float:
     """How far lambda falls, at most by `step`, until a row at a bound that is not tied becomes so.
 
-    i, j : (p,) as of `Differences`.  t : (p,) as of `Rows`.  rate : (n,) -dg/d(lambda), with that of -b at the origin.
+    i, j : (p,) as of `Differences`.  t : (p,) as of `RowConditions`.  rate : (n,) -dg/d(lambda), with that of -b at the origin.
     """
     for k in range(r.size):
         away, closing_in = side[k] * r[k], -side[k] * (rate[i[k]] - rate[j[k]] + t[k])
@@ -396,7 +396,7 @@ def closing(of: Differences, t: Array, side: Array, g: Array) -> tuple[float, fl
 
     Parameters
     ----------
-    t : (p,) as of `Rows`.  side : (p,) as of an `Iterate`, nowhere 0.  g : (n,), which is not read at the origin.
+    t : (p,) as of `RowConditions`.  side : (p,) as of an `PathIterate`, nowhere 0.  g : (n,), which is not read at the origin.
     """
     s, lam, low, high = of.s, 0.0, 0.0, 0.0
     for _ in range(s.size + 2):
@@ -419,7 +419,7 @@ def closing(of: Differences, t: Array, side: Array, g: Array) -> tuple[float, fl
 
 
 @part
-def left_at_0(w: Array, W: Factor, direction: State, at: Iterate, noise: float) -> float:
+def left_at_0(w: Array, W: WorkingSetFactor, direction: State, at: PathIterate, noise: float) -> float:
     """The share of g that would be left at lambda = 0 if the direction were kept, less its noise; infinite if alpha left its box."""
     left, size, lam, g, slope, alpha, x, rows = 0.0, SMALLEST_DIVISOR, at.lam[0], at.g, direction.g, at.alpha, direction.x, W.rows
     for a in range(g.size):
@@ -435,7 +435,7 @@ def left_at_0(w: Array, W: Factor, direction: State, at: Iterate, noise: float) 
 
 
 @part
-def keep(at: Iterate, kept: Kept, last: bool) -> None:
+def keep(at: PathIterate, kept: Kept, last: bool) -> None:
     """Keep the breakpoint in full if it may be the last one: f may stay the same, and the next breakpoint be out of float64's reach."""
     kept.there[0] = last
     if last:
@@ -445,7 +445,9 @@ def keep(at: Iterate, kept: Kept, last: bool) -> None:
 
 
 @part
-def step(of: Differences, W: Factor, w: Array, direction: State, at: Iterate, ahead: Ahead, before: Breakpoint, counts: Counts) -> None:
+def step(
+    of: Differences, W: WorkingSetFactor, w: Array, direction: State, at: PathIterate, ahead: Ahead, before: Breakpoint, counts: Counts
+) -> None:
     """Go to the next breakpoint, where g is not computed yet."""
     x, fall, alpha, rows, place = direction.x, at.lam[0] - ahead.lam[0], at.alpha, W.rows, ahead.place[0]
     before.lam[0] = at.lam[0]

@@ -17,7 +17,7 @@ BREAKPOINTS_PER_PAGE = 64
 """Breakpoints that a page has room for: few enough that a short path takes little memory, many enough that pages are seldom turned."""
 
 
-class Kind(IntEnum):
+class BreakpointKind(IntEnum):
     """What happens to a row at a breakpoint: it enters the margin set, or leaves it for alpha = 0 or for alpha = weight."""
 
     ENTER = 0
@@ -25,7 +25,7 @@ class Kind(IntEnum):
     WEIGHT = 2
 
 
-class Stop(StrEnum):
+class PathStop(StrEnum):
     """Why a path ended, as a sentence about the last breakpoint."""
 
     REACHED = "lambda_min was reached"
@@ -40,7 +40,7 @@ class Stop(StrEnum):
     @property
     def complete(self) -> bool:
         """Whether nothing of the path is missing."""
-        return self in (Stop.REACHED, Stop.ZERO, Stop.CONSTANT)
+        return self in (PathStop.REACHED, PathStop.ZERO, PathStop.CONSTANT)
 
 
 class Page(NamedTuple):
@@ -51,7 +51,7 @@ class Page(NamedTuple):
     ends : where the changes of a breakpoint end in rows and values, those before it among them: which rows may have moved since the
     breakpoint before, and alpha there.
     event_ends : where its events end in event_rows and event_kinds: the rows that came into the working set there or left it, and which
-    `Kind` each of these is.
+    `BreakpointKind` each of these is.
     """
 
     filled: Index
@@ -91,7 +91,7 @@ class Page(NamedTuple):
 
 
 @dataclass(eq=False)
-class Trace:
+class PathTrace:
     """What a path leaves behind.
 
     alpha : (p,) at the first breakpoint.  points, columns, capacity : of its pages.  stopped : why the path ends.
@@ -101,7 +101,7 @@ class Trace:
     points: int
     columns: int
     capacity: int
-    stopped: Stop = Stop.TIME
+    stopped: PathStop = PathStop.TIME
 
     def __post_init__(self) -> None:
         self.pages = [Page.empty(self.points, self.columns, self.capacity)]

@@ -20,16 +20,16 @@ from equimargin.cli.options import (
     JSONOption,
     PluginOption,
     check_writable,
-    end,
-    finish,
-    leave,
+    exit_after_interrupt,
+    exit_interrupted,
+    exit_with,
     printed_apart,
-    sentences,
+    report_errors,
     without_warnings_of_trackers,
     writing,
 )
-from equimargin.cli.posing import ComparedTask, Posing, brought, posed
-from equimargin.cli.reading import Reading
+from equimargin.cli.posing import ComparedTask, ProblemFields, brought, posed
+from equimargin.cli.reading import ReadFields
 from equimargin.cli.requests import with_requests
 from equimargin.cli.screen import Screen
 from equimargin.request import ComparisonRequest
@@ -61,8 +61,8 @@ def compare(
     context: typer.Context,
     data: OptionalDataArgument = None,
     *,
-    reading: Reading,
-    posing: Posing,
+    reading: ReadFields,
+    posing: ProblemFields,
     request: ComparisonRequest,
     draw: Annotated[
         int | None,
@@ -93,7 +93,7 @@ def compare(
     Exit status: 0 every family agrees; 1 a family disagrees; 2 bad usage or input; 3 nothing was solved; 4 a family is undecided;
     130 interrupted by Ctrl-C or --total-time: what there is is printed and written.
     """
-    with sentences(), writing(json, csv, html, certify) as write:
+    with report_errors(), writing(json, csv, html, certify) as write:
         check_writable(json, csv, html)
         _check_folder(certify)
         with _no_answer_yet(json, csv, html):
@@ -121,8 +121,8 @@ def compare(
             files = _named(json, csv, html)
             written = f", written to {', '.join(files)}" if files else ""
             others_work = request.jobs != 1 and result.interrupted == BY_HAND
-            end(f"interrupted ({result.interrupted}): {result.done} of {result.total} answers{written}", others_work)
-    finish(result.exit_code)
+            exit_after_interrupt(f"interrupted ({result.interrupted}): {result.done} of {result.total} answers{written}", others_work)
+    exit_with(result.exit_code)
 
 
 def required(data: str | None) -> str:
@@ -160,7 +160,7 @@ def _no_answer_yet(*files: Path | None) -> Iterator[None]:
     except KeyboardInterrupt:
         names = _named(*files)
         unwritten = f"; {' and '.join(names)} {'is' if len(names) == 1 else 'are'} not written" if names else ""
-        leave(f"interrupted before the first answer{unwritten}")
+        exit_interrupted(f"interrupted before the first answer{unwritten}")
 
 
 def _followed(stream: Iterator[Comparison], screen: Screen) -> Comparison:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equimargin.cli.names import choices, one_of
-from equimargin.cli.options import PluginOption, check_writable, sentences
+from equimargin.cli.names import choices, make_choice_parser
+from equimargin.cli.options import PluginOption, check_writable, report_errors
 
 if TYPE_CHECKING:
     from equimargin.formulations import Kernel
@@ -52,7 +52,9 @@ CONTENTS = {
 def list_(
     subject: Annotated[
         Subject | None,
-        typer.Argument(parser=one_of(Subject), metavar="[SUBJECT]", help=f"{choices(Subject).capitalize()}; without it, these."),
+        typer.Argument(
+            parser=make_choice_parser(Subject), metavar="[SUBJECT]", help=f"{choices(Subject).capitalize()}; without it, these."
+        ),
     ] = None,
     plugin: PluginOption = None,
 ) -> None:
@@ -60,7 +62,7 @@ def list_(
 
     What a plug-in enters is listed with its origin.
     """
-    with sentences():
+    with report_errors():
         if subject is None:
             entries = [(name.value, text) for name, text in CONTENTS.items()]
         else:
@@ -78,13 +80,13 @@ def show(
 
     A family, a solver and a kernel have a page too.
     """
-    with sentences():
+    with report_errors():
         typer.echo(_page(id))
 
 
 def graph(file: Annotated[Path, typer.Argument(metavar="FILE", help="To write: .svg or .png for a drawing, .dot for graphviz.")]) -> None:
     """Draw the families and the links between their formulations."""
-    with sentences():
+    with report_errors():
         check_writable(file)
         from equimargin.draw.graph import draw
 
@@ -103,7 +105,7 @@ def atlas(
 
     Each formulation has its equation, code, links, theorems and dual; one page checks certificates.
     """
-    with sentences():
+    with report_errors():
         try:
             from equimargin.atlas import write_atlas
         except ImportError as missing:

@@ -16,13 +16,13 @@ COMMAND = "equimargin.command"
 """The name under which the context of a command keeps how it was called."""
 
 
-def one_of(kind: type[E]) -> Callable[[str], E]:
+def make_choice_parser(kind: type[E]) -> Callable[[str], E]:
     """What reads an option whose values are the names of an enumeration: "poly" is polynomial where nothing else begins so."""
     names = [member.value for member in kind]
-    return lambda text: kind(meant(text, names))
+    return lambda text: kind(match_prefix(text, names))
 
 
-def meant(text: str, names: Sequence[str]) -> str:
+def match_prefix(text: str, names: Sequence[str]) -> str:
     """The one of some names that a text is, or is the beginning of, in any case.
 
     Raises
@@ -59,7 +59,7 @@ def named(kind: type[StrEnum], help: str, panel: str | None = None) -> Any:
         Panel of the help in which the option stands; None for "Options".
     """
     return typer.Option(
-        parser=one_of(kind),
+        parser=make_choice_parser(kind),
         metavar="NAME",
         help=help.format(choices(kind)),
         rich_help_panel=panel,

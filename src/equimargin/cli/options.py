@@ -41,7 +41,7 @@ HTMLOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Page for 
 
 def load_plugins(names: list[str] | None) -> list[str] | None:
     """Load the plug-ins of installed packages, then those that are named."""
-    with sentences(), printed_apart():
+    with report_errors(), printed_apart():
         from equimargin.own.plugins import load, load_installed
 
         for sentence in load_installed():
@@ -82,7 +82,7 @@ def printed_apart() -> Iterator[None]:
 
 
 @contextmanager
-def sentences() -> Iterator[None]:
+def report_errors() -> Iterator[None]:
     """End with a sentence instead of a traceback: exit status 2 after bad input, 130 after an interrupt.
 
     Where nobody reads standard output any more, as behind `| head`, end without a word, as programs do then.
@@ -93,34 +93,34 @@ def sentences() -> Iterator[None]:
         read_no_more(sys.stdout)
         _exit_at_once(UNREAD)
     except ValueError as error:
-        refuse(str(error))
+        exit_usage_error(str(error))
     except OSError as error:
-        refuse(error_sentence(error))
+        exit_usage_error(error_sentence(error))
     except ImportError as missing:
         if "hypothesis" not in str(missing):
             raise
-        refuse("drawing data needs hypothesis: pip install hypothesis")
+        exit_usage_error("drawing data needs hypothesis: pip install hypothesis")
     except MemoryError as error:
-        refuse(f"the memory is not enough ({error or 'no word on how much'}); take fewer rows (--sample) or features (--drop)")
+        exit_usage_error(f"the memory is not enough ({error or 'no word on how much'}); take fewer rows (--sample) or features (--drop)")
     except KeyboardInterrupt:
-        leave("interrupted")
+        exit_interrupted("interrupted")
 
 
-def leave(sentence: str) -> NoReturn:
+def exit_interrupted(sentence: str) -> NoReturn:
     """Print a sentence and exit at once with status 130, without waiting for compiled code in this process or in its children."""
     typer.echo(f"equimargin: {sentence}", err=True)
     _exit_at_once(INTERRUPTED)
 
 
-def end(sentence: str, others_work: bool) -> NoReturn:
+def exit_after_interrupt(sentence: str, others_work: bool) -> NoReturn:
     """Exit with status 130, at once if any work goes on that nobody waits for, be it in other processes (others_work)."""
     typer.echo(f"equimargin: {sentence}", err=True)
     if others_work:
         _exit_at_once(INTERRUPTED)
-    finish(INTERRUPTED)
+    exit_with(INTERRUPTED)
 
 
-def finish(status: int) -> NoReturn:
+def exit_with(status: int) -> NoReturn:
     """Exit with a status, at once if any work goes on that nobody waits for."""
     from equimargin.solvers.interrupt import is_work_left
 
@@ -147,7 +147,7 @@ def _exit_at_once(status: int) -> NoReturn:
     os._exit(status)
 
 
-def refuse(sentence: str) -> NoReturn:
+def exit_usage_error(sentence: str) -> NoReturn:
     """Exit with status 2."""
     typer.echo(f"equimargin: {sentence}", err=True)
     raise typer.Exit(2)

@@ -24,19 +24,19 @@ from equimargin.cli.options import (
     JSONOption,
     PluginOption,
     check_writable,
-    leave,
-    sentences,
+    exit_interrupted,
+    report_errors,
     writing,
 )
-from equimargin.cli.posing import BiasName, Posing, TaskOption, data_record, headline, kernel_of, kernel_record
-from equimargin.cli.reading import Reading, loaded
+from equimargin.cli.posing import BiasName, ProblemFields, TaskOption, data_record, headline, kernel_of, kernel_record
+from equimargin.cli.reading import ReadFields, loaded
 from equimargin.cli.requests import Without, with_requests
 from equimargin.request import ANSWERS, LIMITS
 
 if TYPE_CHECKING:
     from equimargin.data import Data
     from equimargin.formulations import Kernel, Problem
-    from equimargin.selection.along_path import Curve, Selected
+    from equimargin.selection.along_path import Curve, SelectionResult
     from equimargin.selection.grids import Task
     from equimargin.solvers.path import AnyPath
 
@@ -46,8 +46,8 @@ def path(
     context: typer.Context,
     data: DataArgument,
     *,
-    reading: Reading,
-    posing: Annotated[Posing, Without(("levels", "loss", "cost", "delta"))],
+    reading: ReadFields,
+    posing: Annotated[ProblemFields, Without(("levels", "loss", "cost", "delta"))],
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the sample and of the folds.", rich_help_panel=DATA)] = 0,
     task: TaskOption = None,
     family: Annotated[
@@ -101,7 +101,7 @@ def path(
     Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage or input; 3 the path has no breakpoint; 4 the path
     stopped before --lambda-min, or the best lambda is the smallest one of a fold's path that stopped early.
     """
-    with sentences(), writing(json, html, save, plot, certify) as write:
+    with report_errors(), writing(json, html, save, plot, certify) as write:
         check_writable(plot, save, json, html, certify)
         _check_endings(plot, save)
         _check_limit(time_limit)
@@ -193,7 +193,7 @@ def path(
     raise typer.Exit(1 if not worst <= OPTIMAL_GAP else 4 if early else 0)
 
 
-def _family(named: str | None, posing: Posing) -> str | None:
+def _family(named: str | None, posing: ProblemFields) -> str | None:
     """The family that the options name, if they do.
 
     A classification without a bias is one of its own.
@@ -203,13 +203,15 @@ def _family(named: str | None, posing: Posing) -> str | None:
     return "svm.nobias" if posing.bias is BiasName.NONE else named
 
 
-def _problem(data: Data, kernel: Kernel, family: str | None, posing: Posing) -> Problem:
+def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFields) -> Problem:
     """The problem of a family, by default that with a margin."""
     from equimargin.families import problem_of_data
-    from equimargin.formulations.problem.construct import problem_of_family
+    from equimargin.formulations.problem.construct import make_family_problem
 
     if data.pairs is None:
-        return problem_of_family(family, data.task, data.X, data.y, kernel, posing.epsilon, data.qid, **data.weights, **posing.arguments())
+        return make_family_problem(
+            family, data.task, data.X, data.y, kernel, posing.epsilon, data.qid, **data.weights, **posing.arguments()
+        )
     if family not in (None, "rank.l1"):
         raise ValueError(f"--family {family}: preferences make the problem rank.l1 alone; leave one of the two options out")
     return problem_of_data(data, kernel=kernel)
@@ -227,10 +229,10 @@ def _folds(validate: str | None) -> int | None:
 
 
 def _check_limit(time_limit: float | None) -> None:
-    from equimargin.formulations.numeric.arguments import number
+    from equimargin.formulations.numeric.arguments import check_number
 
     if time_limit is not None:
-        number(time_limit, "time_limit", "a positive, finite number", lambda v: 0 < v < float("inf"))
+        check_number(time_limit, "time_limit", "a positive, finite number", lambda v: 0 < v < float("inf"))
 
 
 def _check_endings(plot: Path | None, save: Path | None) -> None:
@@ -240,7 +242,7 @@ def _check_endings(plot: Path | None, save: Path | None) -> None:
         raise ValueError(f"{save}: the name of a path must end in .npz")
 
 
-def _validation(source: str, training: Data, problem: Problem, metric: str, reading: Reading) -> Data:
+def _validation(source: str, training: Data, problem: Problem, metric: str, reading: ReadFields) -> Data:
     """The rows of another file, in the features of the training rows, scaled as these are.
 
     They are refused where they are no use.
@@ -249,13 +251,13 @@ def _validation(source: str, training: Data, problem: Problem, metric: str, read
 
     from equimargin.data import DataError, load
     from equimargin.formulations.numeric.arrays import dense, is_sparse
-    from equimargin.selection.validation import metric_of
+    from equimargin.selection.validation import find_metric
 
     data = load(source, like=training, **reading.how)
     if is_sparse(data.X) != is_sparse(training.X):
         data = replace(data, X=csr_array(data.X) if is_sparse(training.X) else dense(data.X))
     try:
-        metric_of(problem, metric, data.y, data.qid)
+        find_metric(problem, metric, data.y, data.qid)
     except ValueError as reason:
         worst = training.origin.worst
         if worst is None or data.y.min() >= 0:
@@ -265,7 +267,7 @@ def _validation(source: str, training: Data, problem: Problem, metric: str, read
     return data.scaled(by=training) if reading.scale else data
 
 
-def _summary(found: AnyPath, selected: Selected | None, validated_on: str | None) -> Iterator[str]:
+def _summary(found: AnyPath, selected: SelectionResult | None, validated_on: str | None) -> Iterator[str]:
     if not len(found):
         yield f"no breakpoint: {found.stopped}"
         return
@@ -320,7 +322,7 @@ def _certify(found: AnyPath, file: Path | None, gap: float) -> None:
     typer.echo(f"  certificate {file}: {points} a relative gap of {gap:g} at every lambda from {claim['from']:.6g} to {claim['to']:.6g}")
 
 
-def _json(data: Data, found: AnyPath, selected: Selected | None, settings: dict[str, Any]) -> str:
+def _json(data: Data, found: AnyPath, selected: SelectionResult | None, settings: dict[str, Any]) -> str:
     from equimargin.report.records import SCHEMA_VERSION
     from equimargin.solvers import OneNormPath
 
@@ -401,4 +403,4 @@ def _progress(lambda_min: float) -> Iterator[tuple[Callable[[int, float, float],
             yield followed, folded
         except KeyboardInterrupt:
             bar.stop()
-            leave(f"interrupted: {where}")
+            exit_interrupted(f"interrupted: {where}")

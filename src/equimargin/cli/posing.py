@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equimargin.cli.names import meant, named
+from equimargin.cli.names import match_prefix, named
 from equimargin.cli.options import NO_PAIRS, PROBLEM, printed_apart
-from equimargin.cli.reading import Reading, loaded
+from equimargin.cli.reading import ReadFields, loaded
 
 if TYPE_CHECKING:
     from equimargin.data import Data
@@ -72,7 +72,7 @@ def _kernel_named(text: str) -> str:
     """Return a kernel's name, of the project's or of a plug-in's."""
     from equimargin.formulations.kernels.registry import KERNELS, called
 
-    return meant(called(text.lower()), list(KERNELS))
+    return match_prefix(called(text.lower()), list(KERNELS))
 
 
 def _kernels_begun(text: str) -> list[str]:
@@ -93,7 +93,7 @@ def _gamma(text: str) -> str | float:
 
 
 @dataclass(frozen=True)
-class Posing:
+class ProblemFields:
     """Options on the problems of the rows."""
 
     task: Annotated[ComparedTask | None, named(ComparedTask, "What is learned: {}; by default what the data look like.", PROBLEM)] = None
@@ -204,7 +204,7 @@ class Posing:
         return "" if self.per_query is None else f", the {self.per_query.value} of the losses of a query's pairs"
 
 
-def kernel_of(posing: Posing, rows: Data) -> Kernel:
+def kernel_of(posing: ProblemFields, rows: Data) -> Kernel:
     """Return the kernel that the options name, for the rows as the problems take them.
 
     Parameters
@@ -264,7 +264,7 @@ def described(data: Data, problem: Problem) -> str:
     return data.describe(problem.p if data.task == "ranking" else None)
 
 
-def headline(data: Data, problem: Problem, kernel: Kernel, posing: Posing) -> str:
+def headline(data: Data, problem: Problem, kernel: Kernel, posing: ProblemFields) -> str:
     """Return a line on the data, the kernel and the variant.
 
     Parameters
@@ -307,7 +307,7 @@ def in_words(kernel: Kernel) -> str:
 
 HUBERISED = "svm.huberised_hinge"
 """The family that is compared only where it is named, because its loss has a width of its own."""
-OF_ROWS = [each.name for request in (Posing, Reading) for each in fields(request) if each.name != "family"]
+OF_ROWS = [each.name for request in (ProblemFields, ReadFields) for each in fields(request) if each.name != "family"]
 """The names of the options that user-defined families do not have.
 
 They are about rows of features and the problems made of them.
@@ -315,7 +315,7 @@ They are about rows of features and the problems made of them.
 
 
 @dataclass(frozen=True)
-class Posed:
+class ComparisonInput:
     """Problems to compare, a line on their origin, and the records of data and settings."""
 
     problems: Sequence[AnyProblem]
@@ -324,7 +324,7 @@ class Posed:
     settings: dict[str, Any]
 
 
-def posed(source: str, reading: Reading, posing: Posing) -> Posed:
+def posed(source: str, reading: ReadFields, posing: ProblemFields) -> ComparisonInput:
     """Return the problems of a task at the rows that the options name.
 
     The command ends where there is nothing to rank.
@@ -358,10 +358,10 @@ def posed(source: str, reading: Reading, posing: Posing) -> Posed:
         typer.echo(NO_PAIRS)
         raise typer.Exit
     said = f"{headline(rows, problems[0], kernel, posing)}, C={posing.cost:g}{_left_out(rows, posing)}"
-    return Posed(problems, said, data_record(rows, problems[0]), settings)
+    return ComparisonInput(problems, said, data_record(rows, problems[0]), settings)
 
 
-def _of_levels(rows: Data, kernel: Kernel, posing: Posing, settings: dict[str, Any]) -> Posed:
+def _of_levels(rows: Data, kernel: Kernel, posing: ProblemFields, settings: dict[str, Any]) -> ComparisonInput:
     """Return the problems of an ordinal regression at the rows of a file.
 
     Raises
@@ -378,10 +378,10 @@ def _of_levels(rows: Data, kernel: Kernel, posing: Posing, settings: dict[str, A
     m, d = rows.X.shape
     record = {"name": rows.name, "task": rows.task, "rows": m, "features": d, "pairs_or_rows": m, "read_as": read_as}
     said = f"{read_as}; {in_words(kernel)}, C={posing.cost:g}"
-    return Posed([problem for problem in problems if problem.family in chosen], said, record, settings)
+    return ComparisonInput([problem for problem in problems if problem.family in chosen], said, record, settings)
 
 
-def brought(context: typer.Context, data: str | None, patterns: list[str] | None, draw: int | None) -> Posed | None:
+def brought(context: typer.Context, data: str | None, patterns: list[str] | None, draw: int | None) -> ComparisonInput | None:
     """Return the problems of user-defined families, or None.
 
     They are those that the patterns name where data are drawn, or that are named in full.
@@ -395,7 +395,7 @@ def brought(context: typer.Context, data: str | None, patterns: list[str] | None
         if data is not None and data.endswith(".json"):
             raise ValueError(f"{data}: a JSON file has the data of a family from elsewhere; say of which: --family ID")
         return None
-    from equimargin.own.data import chosen_families, names_of_families, problem_of
+    from equimargin.own.data import chosen_families, load_problem, names_of_families
 
     _check_names(patterns or [])
     families = chosen_families(patterns or [])
@@ -409,11 +409,11 @@ def brought(context: typer.Context, data: str | None, patterns: list[str] | None
     if given:
         raise ValueError(f"--{given[0].replace('_', '-')} is not for {families[0].id}: its data say all that it needs")
     with printed_apart():
-        found = [problem_of(family, data, draw) for family in families]
+        found = [load_problem(family, data, draw) for family in families]
     said = "; ".join(line for _, line in found)
     record = {"name": data or f"seed {draw}", "task": None, "rows": None, "features": None, "pairs_or_rows": None, "read_as": said}
     settings = {"task": None, "kernel": None, "scale": False, "sample": None, "seed": draw or 0}
-    return Posed([problem for problem, _ in found], said, record, settings)
+    return ComparisonInput([problem for problem, _ in found], said, record, settings)
 
 
 def _check_names(patterns: Sequence[str]) -> None:
@@ -428,7 +428,7 @@ def _check_names(patterns: Sequence[str]) -> None:
             raise ValueError(f"unknown family {name!r}{near}")
 
 
-def _problems(data: Data, kernel: Kernel, posing: Posing) -> list[Problem]:
+def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem]:
     """Return the problems of the families of the task that have the variant and are named.
 
     The family of the huberised hinge is among them where its full name is.
@@ -453,7 +453,7 @@ def _problems(data: Data, kernel: Kernel, posing: Posing) -> list[Problem]:
     return [problem for problem in problems if problem.family in chosen]
 
 
-def _left_out(data: Data, posing: Posing) -> str:
+def _left_out(data: Data, posing: ProblemFields) -> str:
     """Return why there are no one-norm families, where the data or the options keep them out."""
     if posing.bias is BiasName.PENALIZED:
         return "; one-norm families have no penalised bias"

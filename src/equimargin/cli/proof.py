@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equimargin.cli.names import command_of, flag
-from equimargin.cli.options import HTMLOption, JSONOption, PluginOption, check_writable, sentences, writing
-from equimargin.cli.reading import Reading, ScaleOption
+from equimargin.cli.options import HTMLOption, JSONOption, PluginOption, check_writable, report_errors, writing
+from equimargin.cli.reading import ReadFields, ScaleOption
 from equimargin.cli.requests import Without, with_requests
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def verify(
     checked by Coq, for the reason in its line. `python3 -I proofs/checker.py FILE...` does the same without the proved checker and
     without --prove.
     """
-    with sentences():
+    with report_errors():
         from equimargin.proofs.checker import main as check
 
         status = check(files)
@@ -73,7 +73,7 @@ def verify(
 
 def _asked_of_the_program(files: list[str]) -> int:
     """The exit status when the program that is proved is asked too about files that are accepted; a line says what it answers."""
-    from equimargin.proofs.coq import COVERED, Answer, NotProved, answer, built
+    from equimargin.proofs.coq import COVERED, CheckerAnswer, NotProved, answer, built
 
     if (program := built()) is None:
         typer.echo("Checked by checker.py. To check by the proved checker too, build it: python -m equimargin.proofs.coq (needs Coq).")
@@ -85,12 +85,12 @@ def _asked_of_the_program(files: list[str]) -> int:
         except NotProved as reason:
             typer.echo(f"{file}: {reason}")
         else:
-            if answers[-1] is Answer.REJECTED:
+            if answers[-1] is CheckerAnswer.REJECTED:
                 typer.echo(f"{file}: REJECTED by the program that is proved, and accepted by checker.py: one is wrong, please report it")
-    accepted, unread = answers.count(Answer.ACCEPTED), answers.count(Answer.UNREAD)
+    accepted, unread = answers.count(CheckerAnswer.ACCEPTED), answers.count(CheckerAnswer.UNREAD)
     not_read = f", and does not read {unread}: {COVERED}" if unread else ""
     typer.echo(f"Checked by checker.py, and by the program that is proved, which accepts {accepted} of {len(files)}{not_read}.")
-    return 1 if Answer.REJECTED in answers else 0
+    return 1 if CheckerAnswer.REJECTED in answers else 0
 
 
 def _proved(file: str) -> bool:
@@ -138,7 +138,7 @@ def audit(
         bool, flag("--nearest-rows", "Take rounded support vectors of a file to be the nearest rows of the data.")
     ] = False,
     scale: ScaleOption = False,
-    reading: Annotated[Reading, Without(("query", "best", "preferences", "scale", "sample", "seed"))],
+    reading: Annotated[ReadFields, Without(("query", "best", "preferences", "scale", "sample", "seed"))],
     tol: Annotated[float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")] = 1e-9,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of that solver.")] = 60.0,
     html: HTMLOption = None,
@@ -159,7 +159,7 @@ def audit(
 
     A joblib or pickle file holds a fitted SVC, SVR or LinearSVC, a pipeline that ends in one, or a search that found one.
     """
-    with sentences(), writing(html) as write:
+    with report_errors(), writing(html) as write:
         check_writable(html)
         from equimargin.data import load
         from equimargin.proofs.audit import audit as examine
@@ -257,7 +257,7 @@ def same(
         return refute(a, b, data, plugin, examples or SEPARATING_EXAMPLES, seed, without, distinct, finite, json, time_limit)
     if b is None:
         return suggest(_family_named(a), data, plugin, draws, examples or RELATED_EXAMPLES, seed, time_limit)
-    with sentences(), _asking():
+    with report_errors(), _asking():
         check_writable(json)
         from equimargin.equivalence import same as judge
 
@@ -272,7 +272,7 @@ def _family_named(name: str) -> str:
 
     A formulation needs another one for a comparison.
     """
-    with sentences():
+    with report_errors():
         from equimargin.formulations import REGISTRY
 
         if name not in REGISTRY and ":" not in name:
@@ -299,7 +299,7 @@ def refute(
     Exit status: 1 an instance is printed, with lines of Python that compute both optima; 4 none was found; 2 bad usage or input;
     130 interrupted.
     """
-    with sentences(), _asking():
+    with report_errors(), _asking():
         check_writable(json)
         from equimargin.equivalence import refute as search
 
@@ -324,7 +324,7 @@ def suggest(
     that says so. Exit status: 0 it is found of every pair; 1 two formulations are DIFFERENT; 4 a pair is left open; 2 bad usage or
     input; 130 interrupted.
     """
-    with sentences(), _asking():
+    with report_errors(), _asking():
         from equimargin.equivalence import suggest as relations
         from equimargin.equivalence.names import strategy
         from equimargin.equivalence.suggestions import OUT_OF_TIME

@@ -12,7 +12,7 @@ from equimargin.cli.names import flag, named
 from equimargin.cli.options import DATA, PROBLEM
 
 if TYPE_CHECKING:
-    from equimargin.data import Data, HowToRead
+    from equimargin.data import Data, ReadOptions
 
 
 class MissingEntries(StrEnum):
@@ -43,7 +43,7 @@ COLUMNS_AND_WORDS = ("target", "query", "weight", "drop", "header", "sep", "deci
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadFields:
     """Options on the rows and their columns."""
 
     target: Annotated[
@@ -122,13 +122,13 @@ class Reading:
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the sample.", rich_help_panel=DATA)] = 0
 
     @property
-    def how(self) -> HowToRead:
+    def how(self) -> ReadOptions:
         """Options on columns, words and labels as keyword arguments of `data.load`."""
         given: dict[str, Any] = {name: getattr(self, name) for name in COLUMNS_AND_WORDS}
-        return cast("HowToRead", {name: value.value if isinstance(value, StrEnum) else value for name, value in given.items()})
+        return cast("ReadOptions", {name: value.value if isinstance(value, StrEnum) else value for name, value in given.items()})
 
 
-def loaded(source: str, reading: Reading, task: StrEnum | None, kernel: str, levels: str | None = None) -> Data:
+def loaded(source: str, reading: ReadFields, task: StrEnum | None, kernel: str, levels: str | None = None) -> Data:
     """Return the data that the options name, not yet scaled.
 
     Parameters

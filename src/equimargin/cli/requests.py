@@ -10,7 +10,7 @@ from typing import Any, get_args, get_type_hints
 
 import typer
 
-from equimargin.cli.options import sentences
+from equimargin.cli.options import report_errors
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def filled(**values: Any) -> None:
         given = {name: value for name, value in values.items() if name in own}
-        with sentences():
+        with report_errors():
             for name, kind in requests.items():
                 said = {each.name: values[each.name] for each in options[name] if each.name not in own}
                 given[name] = kind(**{option: value for option, value in said.items() if value is not None})

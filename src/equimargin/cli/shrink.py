@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equimargin.cli.compare import names_control
-from equimargin.cli.options import DATA, OUTPUT, STDOUT, PluginOption, check_writable, finish, printed_apart, sentences, writing
-from equimargin.cli.posing import Posing, brought, posed
-from equimargin.cli.reading import Reading
+from equimargin.cli.options import DATA, OUTPUT, STDOUT, PluginOption, check_writable, exit_with, printed_apart, report_errors, writing
+from equimargin.cli.posing import ProblemFields, brought, posed
+from equimargin.cli.reading import ReadFields
 from equimargin.cli.requests import Behind, Without, with_requests
 from equimargin.request import ANSWERS, LIMITS, ComparisonRequest
 
 if TYPE_CHECKING:
     from equimargin.formulations.problem import AnyProblem
     from equimargin.proofs import FamilyVerdict
-    from equimargin.shrink import Asked, Finding, Shrunk
+    from equimargin.shrink import ComparisonSpec, Finding, Shrunk
 
 EXAMPLES = 50
 """Instances of a seed that are looked through for a finding, unless somebody says it."""
@@ -37,9 +37,9 @@ def shrink(
         ),
     ],
     *,
-    reading: Reading,
+    reading: ReadFields,
     examples: Annotated[int, typer.Option(metavar="N", min=1, help="Instances to draw from SEED.", rich_help_panel=DATA)] = EXAMPLES,
-    posing: Annotated[Posing, Without(("levels", "delta"))],
+    posing: Annotated[ProblemFields, Without(("levels", "delta"))],
     request: Annotated[ComparisonRequest, Without(("patient", "jobs", "include_controls"))],
     slow: Annotated[
         float | None,
@@ -61,7 +61,7 @@ def shrink(
 
     Exit status: 0 nothing disagrees, fails or is slow; 1 a case was reduced; 2 bad usage or input.
     """
-    with sentences(), writing(json) as write:
+    with report_errors(), writing(json) as write:
         from equimargin.shrink import Shrunk
         from equimargin.shrink.record import again, is_finding
 
@@ -83,13 +83,13 @@ def shrink(
                 found = _first(problems, wanted, asked, total_time, plugins)
         if found is None:
             typer.echo("There is no finding: no answer disagrees, fails or is slow.")
-            finish(0)
+            exit_with(0)
         small, said = found
         typer.echo(f"{small.finding}: {said}\n\n{small.python}")
         write(json, small.to_json())
         if json != STDOUT:
             typer.echo(f"stored in {json}")
-    finish(1)
+    exit_with(1)
 
 
 def _patterns(chosen: Any) -> list[str] | None:
@@ -97,16 +97,16 @@ def _patterns(chosen: Any) -> list[str] | None:
     return None if isinstance(chosen, str) else [*chosen]
 
 
-def _asked(request: ComparisonRequest, wanted: _Wanted) -> Asked:
+def _asked(request: ComparisonRequest, wanted: _Wanted) -> ComparisonSpec:
     """Return what is compared to see a finding: beside the solvers that are named those whose proofs an answer is judged by."""
     from equimargin.comparison.choice import ACCURATE
-    from equimargin.shrink import Asked
+    from equimargin.shrink import ComparisonSpec
     from equimargin.solvers import SOLVERS
 
     formulations = tuple(wanted.formulation or ["*"])
     solvers = (*wanted.solver, ACCURATE, *SOLVERS) if wanted.solver else ("*",)
     limits = request.tol, request.agree_tol, request.time_limit
-    return Asked(formulations, solvers, *limits, names_control(formulations), patient=wanted.slow is not None)
+    return ComparisonSpec(formulations, solvers, *limits, names_control(formulations), patient=wanted.slow is not None)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _fits(name: str | None, patterns: list[str] | None) -> bool:
 
 
 def _first(
-    problems: Iterable[AnyProblem], wanted: _Wanted, asked: Asked, seconds: float, plugins: tuple[str, ...]
+    problems: Iterable[AnyProblem], wanted: _Wanted, asked: ComparisonSpec, seconds: float, plugins: tuple[str, ...]
 ) -> tuple[Shrunk, str] | None:
     """The first wanted finding on some problems, made small, and a sentence about the search; None where there is none."""
     from equimargin.formulations import REGISTRY

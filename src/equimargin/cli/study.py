@@ -17,11 +17,11 @@ from equimargin.cli.options import (
     STDOUT,
     HTMLOption,
     check_writable,
-    finish,
-    leave,
+    exit_interrupted,
+    exit_with,
     load_plugins,
     printed_apart,
-    sentences,
+    report_errors,
     without_warnings_of_trackers,
     writing,
 )
@@ -82,7 +82,7 @@ def study(
 
     --status, --html, --csv and --parquet show or write the answers so far, and run nothing.
     """
-    with sentences():
+    with report_errors():
         where = _database_of(file) if database is None else database
         if status or html or csv or parquet:
             from equimargin.study import Study
@@ -199,7 +199,7 @@ def _run(file: Path, where: Path, resume: bool, executor: Executor) -> None:
     progress = Study(where).progress()
     if not progress.complete:
         typer.echo("What is missing is leased by other processes; --status shows them, --resume runs what they leave.")
-        finish(WITH_OTHERS)
+        exit_with(WITH_OTHERS)
 
 
 def _refuse_begun(where: Path) -> None:
@@ -238,7 +238,7 @@ def _work(opened: Database, executor: Executor, study: Study) -> None:
                 run(opened, executor, heard)
             show(study.progress())
     except KeyboardInterrupt:
-        leave(f"interrupted; {study.progress().sentence}: --resume goes on")
+        exit_interrupted(f"interrupted; {study.progress().sentence}: --resume goes on")
 
 
 @contextmanager

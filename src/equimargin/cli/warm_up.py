@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from equimargin.cli.options import sentences
+from equimargin.cli.options import report_errors
 
 ROWS = 60
 """Rows of the problems that are solved for their kernels' sake: enough that no solver finishes at its start."""
@@ -16,15 +16,15 @@ LEVELS = 3
 
 def warm_up() -> None:
     """Compile the code of the solvers, and keep it on disk."""
-    with sentences():
+    with report_errors():
         import time
 
         import numpy as np
 
         from equimargin.comparison import compare
-        from equimargin.families import families_of
+        from equimargin.families import make_family_problems
         from equimargin.formulations import linear, rbf
-        from equimargin.formulations.numeric.jit import cache_directory, compiled_at_once, seconds_of_compiling
+        from equimargin.formulations.numeric.jit import cache_directory, compile_eagerly, measure_compile_seconds
         from equimargin.solvers import SOLVERS
 
         started = time.perf_counter()
@@ -33,10 +33,12 @@ def warm_up() -> None:
         score = X[:, 0] + random.normal(size=ROWS)
         levels, queries = np.arange(ROWS) % LEVELS, np.arange(ROWS) // (ROWS // 5)
         for kernel in (linear(), rbf(1.0)):
-            problems = families_of(X, np.sign(score), kernel=kernel) + families_of(X, score, kernel=kernel, task="regression")
-            problems += families_of(X, score * 0 + levels, kernel=kernel, task="ranking", qid=queries)
-            with compiled_at_once():
+            problems = make_family_problems(X, np.sign(score), kernel=kernel) + make_family_problems(
+                X, score, kernel=kernel, task="regression"
+            )
+            problems += make_family_problems(X, score * 0 + levels, kernel=kernel, task="ranking", qid=queries)
+            with compile_eagerly():
                 compare(problems, solvers=list(SOLVERS), patient=True)
         directory = cache_directory()
         kept = f"kept in {directory}" if directory else "kept nowhere, as no folder for them can be written"
-        typer.echo(f"kernels compiled or found in {seconds_of_compiling():.1f} of {time.perf_counter() - started:.1f} s, {kept}")
+        typer.echo(f"kernels compiled or found in {measure_compile_seconds():.1f} of {time.perf_counter() - started:.1f} s, {kept}")

@@ -25,10 +25,10 @@ from equimargin.comparison.family_progress import FamilyProgress
 from equimargin.comparison.schedule import Schedule
 from equimargin.data import Data, load
 from equimargin.data.formats.frames import is_frame
-from equimargin.families import families_of, families_of_data
+from equimargin.families import families_of_data, make_family_problems
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.problem import AnyProblem
-from equimargin.proofs.referee import ways
+from equimargin.proofs.referee import find_available_answers
 from equimargin.report.comparison import Comparison
 from equimargin.request import ComparisonRequest, HowToCompare, HowToPose
 
@@ -117,7 +117,9 @@ def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> I
     total = inf if request.total_time is None else float(request.total_time)
     meant = [problem.proven_within(float(request.time_limit), total) for problem in _meant(problems, choice.ids)]
     planned = [(problem, [*choice.jobs(problem, float(request.tol), request.include_controls)]) for problem in meant]
-    families = [FamilyProgress(problem, jobs, float(request.agree_tol), ways(problem)) for problem, jobs in planned if jobs]
+    families = [
+        FamilyProgress(problem, jobs, float(request.agree_tol), find_available_answers(problem)) for problem, jobs in planned if jobs
+    ]
     if not families:
         raise ValueError(f"none of the chosen formulations and solvers is for {', '.join(problem.family for problem in problems)}")
     settings: dict[str, Any] = {name: float(getattr(request, name)) for name in ("tol", "agree_tol", "time_limit")}
@@ -154,7 +156,7 @@ def _named(first: Any, more: Sequence[Any], how: Mapping[str, Any]) -> dict[str,
 def _problems(given: Any, data: dict[str, Any]) -> list[AnyProblem]:
     """Return the problems that were passed, or those of arrays or loaded data."""
     if "y" in data:
-        return [*families_of(given, data.pop("y"), **data)]
+        return [*make_family_problems(given, data.pop("y"), **data)]
     if is_frame(given):
         given = load(given, task=data.pop("task", None))
     if isinstance(given, Data):

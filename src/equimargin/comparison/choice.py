@@ -13,7 +13,7 @@ from equimargin.formulations import REGISTRY
 from equimargin.formulations.numeric.arguments import did_you_mean
 from equimargin.formulations.problem import AnyProblem
 from equimargin.solvers import BACKENDS, SOLVERS, Solver
-from equimargin.solvers.registry import RegisteredSolver, takes
+from equimargin.solvers.registry import RegisteredSolver, supports_family
 
 ACCURATE = "CLARABEL"
 """Name of the backend of controls: refuting a misprint takes an accurate solution."""
@@ -83,7 +83,7 @@ class Choice:
         for name in self.names:
             if name in SOLVERS and SOLVERS[name].takes(problem.family):
                 yield Job(problem, None, name, tol, SOLVERS[name].module)
-        yield from (Job(problem, None, solver.name, tol, given=solver) for solver in self.given if takes(solver, problem.family))
+        yield from (Job(problem, None, solver.name, tol, given=solver) for solver in self.given if supports_family(solver, problem.family))
         if controls:
             wrong = (entry for entry in entries if entry.control)
             yield from (Job(problem, entry.id, ACCURATE, tol, entry.module, control=True) for entry in wrong)

@@ -11,7 +11,7 @@ from equimargin.formulations import REGISTRY
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.proofs import Agreement, Evidence, FamilyVerdict, Judgement, Verdict, judge
-from equimargin.proofs.referee import Ways, stable
+from equimargin.proofs.referee import Availability, stable
 from equimargin.proofs.referee.evidence import Run
 from equimargin.proofs.referee.examination import bounds_for
 from equimargin.solvers import Status
@@ -24,7 +24,7 @@ class FamilyProgress:
     problem: AnyProblem
     jobs: list[Job]
     agree_tol: float
-    possible: Ways
+    possible: Availability
     evidence: dict[int, Evidence] = field(default_factory=dict)
     allowed: Allowance | None = None
     """Limit of every answer once the optimum is proven; None until then."""

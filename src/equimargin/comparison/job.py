@@ -13,7 +13,7 @@ from typing import Any
 from equimargin.comparison.allowance import NOT_COMPILED, Allowance
 from equimargin.comparison.user_solver import UserSolver
 from equimargin.formulations import REGISTRY, declare
-from equimargin.formulations.numeric.jit import NotCompiled, compiling_within, seconds_of_compiling
+from equimargin.formulations.numeric.jit import NotCompiled, compiling_within, measure_compile_seconds
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.user_functions import kept_from_quitting
@@ -174,10 +174,10 @@ class Job:
         if self.problem.kind == "linear":
             for library in LIBRARIES_OF_LINEAR_PROGRAMS:
                 import_module(library)
-        before = seconds_of_compiling()
+        before = measure_compile_seconds()
         with compiling_within(allowed.compiling):
             solution = self.specialised.run(self.problem, Limits(self.tol, time_limit=allowed.seconds), None)
-            compiling = seconds_of_compiling() - before
+            compiling = measure_compile_seconds() - before
             found = examine_solution(self.problem, solution)
         reason = allowed.reason if allowed.reason and solution.status is Status.TIME_LIMIT else found.run.reason
         inner = "" if solution.solver == self.solver else solution.solver

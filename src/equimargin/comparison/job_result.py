@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from equimargin.comparison.allowance import Allowance
 from equimargin.comparison.job import Job
-from equimargin.formulations.numeric.jit import seconds_foreseen, seconds_of_compiling
+from equimargin.formulations.numeric.jit import measure_compile_seconds, seconds_foreseen
 from equimargin.formulations.refusal import Refusal
 from equimargin.proofs import Evidence
 from equimargin.solvers import Status
@@ -65,4 +65,4 @@ def run_job(which: int, place: int, job: Job, allowed: Allowance | Refusal | str
 
 def clocks() -> tuple[float, float, float]:
     """Return CPU seconds with those of ended child processes, wall seconds, and seconds of compiling."""
-    return time.process_time() + sum(os.times()[2:4]), time.perf_counter(), seconds_of_compiling()
+    return time.process_time() + sum(os.times()[2:4]), time.perf_counter(), measure_compile_seconds()

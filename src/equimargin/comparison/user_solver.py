@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.user_functions import kept_from_quitting
@@ -40,7 +40,7 @@ class UserSolver:
         except Exception as failure:  # a property of the user's may fail in any way
             kind = type(solver).__name__
             raise ValueError(f"a solver of the class {kind} has an attribute that cannot be read: {what_was_raised(failure)}") from failure
-        raise ValueError(f"{shown(solver)} is no solver: a function is entered by @solver and asked for by its name")
+        raise ValueError(f"{format_value(solver)} is no solver: a function is entered by @solver and asked for by its name")
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
         """Return what the problem lacks for the solver, or None."""

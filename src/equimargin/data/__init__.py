@@ -4,7 +4,7 @@ from equimargin.data.bundled import BUNDLED
 from equimargin.data.clicks import Preferences, preferences
 from equimargin.data.loaded import Data, Origin
 from equimargin.data.loading import load
-from equimargin.data.table import HowToRead
+from equimargin.data.table import ReadOptions
 from equimargin.data.words import DataError
 
-__all__ = ["BUNDLED", "Data", "DataError", "HowToRead", "Origin", "Preferences", "load", "preferences"]
+__all__ = ["BUNDLED", "Data", "DataError", "Origin", "Preferences", "ReadOptions", "load", "preferences"]

@@ -117,7 +117,7 @@ class Roles(NamedTuple):
     id: int | None
 
 
-def table_of(columns: Columns, request: Request) -> Table:
+def assign_roles(columns: Columns, request: Request) -> Table:
     """Give every column its role and its numbers.
 
     Raises
@@ -245,7 +245,7 @@ def _roles(columns: Columns, request: Request) -> Roles:
     return Roles(target, target_by, query, weight, free, dropped, id)
 
 
-def named(entry: str | float) -> str:
+def format_row_name(entry: str | float) -> str:
     """The name of a row, as text: whole numbers without a decimal point, whatever held them."""
     if isinstance(entry, str):
         return entry.strip()
@@ -255,7 +255,7 @@ def named(entry: str | float) -> str:
 def _ids(columns: Columns, at: int) -> tuple[str, ...]:
     """The names of the rows, no two of them equal."""
     first: dict[str, int] = {}
-    for row, name in enumerate(map(named, columns.entries[at])):
+    for row, name in enumerate(map(format_row_name, columns.entries[at])):
         if first.setdefault(name, row) != row:
             before = f"{columns.unit} {columns.numbers[first[name]]}"
             raise DataError(f"{columns.place(row, at)}: the id {shown(name)} is that of {before} already; make every id another")
@@ -436,7 +436,7 @@ def _feature(columns: Columns, at: int, request: Request, is_words: bool) -> Enc
         remedy = _feature_remedy(columns, at)
         remedy += f", or encode words or leave them out ({columns.option('categorical', 'one-hot')}, codes or drop)" if is_words else ""
         return EncodedColumn((name,), _floats(columns, at, remedy, fill)[:, np.newaxis], ())
-    words, gaps = [named(entry) for entry in columns.entries[at]], columns.gaps(at)
+    words, gaps = [format_row_name(entry) for entry in columns.entries[at]], columns.gaps(at)
     known = None if request.like is None else request.like.origin.categories.get(name)
     # A gap is wrong unless it is filled, a word only if the data to be joined do not have it.
     wrong = [row for row, word in enumerate(words) if (gaps[row] and not fill) or not (gaps[row] or known is None or word in known)]
@@ -510,16 +510,16 @@ def _queries(columns: Columns, at: int) -> NDArray[np.int64]:
         raise MissingEntry(f"{place}: this row has no query and others have one; {hint}")
     entries = columns.entries[at]
     if not isinstance(entries, np.ndarray):
-        return numbered([pointed(entry) for entry in entries] if columns.decimal == "," else entries)
+        return encode_queries([pointed(entry) for entry in entries] if columns.decimal == "," else entries)
     if entries.dtype == np.int64:
         return entries
     if not (np.abs(entries) < EXACT_INTEGERS).all():
         name = shown(columns.names[at])
         raise DataError(f"{columns.where}, column {name}: float64 does not tell queries from 2**53 on apart; renumber them")
-    return numbered([repr(entry) for entry in entries.tolist()])
+    return encode_queries([repr(entry) for entry in entries.tolist()])
 
 
-def numbered(queries: Iterable[str]) -> NDArray[np.int64]:
+def encode_queries(queries: Iterable[str]) -> NDArray[np.int64]:
     """Queries as integers, (m,): as numbers where all are whole ones, so that 1 and 1.0 are the same; else as text, by first appearance."""
     texts = list(queries)
     numbers = [value for text in texts if (value := whole_number(text)) is not None]

@@ -64,7 +64,7 @@ class File(NamedTuple):
     content: bytes
 
 
-def opened(source: str | os.PathLike[str]) -> File:
+def open_source(source: str | os.PathLike[str]) -> File:
     """Read a file, or standard input where the source is "-"."""
     standard = source == "-"
     if standard and sys.stdin is None:
@@ -112,7 +112,7 @@ def _decompressed(where: str, content: bytes, module: str) -> bytes:
     return inside
 
 
-def kind_of(file: File, sep: str | None = None, decimal: str = ".") -> str:
+def detect_format(file: File, sep: str | None = None, decimal: str = ".") -> str:
     """Tell the format by the content; the extension decides only where the content fits none.
 
     sep, decimal : as in `HowToRead`; what separates fields is asked for of a table as text alone.

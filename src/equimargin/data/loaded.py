@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.data.encoding import Categorical
-from equimargin.data.words import DataError, is_finite, plain
+from equimargin.data.words import DataError, format_label, is_finite
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -211,11 +211,11 @@ class Data:
         elif self.classes is None:
             values = f"{self.y.min():g} to {self.y.max():g}"
         elif self.task == "ordinal":
-            values = " < ".join(map(plain, self.classes))
+            values = " < ".join(map(format_label, self.classes))
         elif self.classes == (-1.0, 1.0):
             values = "-1, +1"
         else:
-            negative, positive = map(plain, self.classes)
+            negative, positive = map(format_label, self.classes)
             values = f"{negative} is -1, {positive} is +1"
         return f"target{name} ({last}{values})"
 

@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.data.bundled import BUNDLED, bundled
-from equimargin.data.columns import Columns, table_of
+from equimargin.data.columns import Columns, assign_roles
 from equimargin.data.encoding import CATEGORICAL
-from equimargin.data.files import File, kind_of, opened
+from equimargin.data.files import File, detect_format, open_source
 from equimargin.data.formats.delimited import read_delimited
 from equimargin.data.formats.frames import collected, is_frame, name_of, read_frame, read_parquet
 from equimargin.data.formats.npz import read_npz
 from equimargin.data.formats.svmlight import read_svmlight
 from equimargin.data.loaded import Data, Origin
-from equimargin.data.pairs import pairs_of
-from equimargin.data.table import HowToRead, Request, Table
+from equimargin.data.pairs import read_pairs
+from equimargin.data.table import ReadOptions, Request, Table
 from equimargin.data.tasks import TASKS, infer_task, open_question
 from equimargin.data.words import MISSING, DataError, exact_integer, listed, number, shown
 
@@ -53,7 +53,7 @@ def load(
     like: Data | None = None,
     preferences: Any = None,
     levels: Sequence[str | float] | None = None,
-    **how: Unpack[HowToRead],
+    **how: Unpack[ReadOptions],
 ) -> Data:
     """Load a bundled data set by its name, a file (svmlight/LETOR, a table as text, NPZ, Parquet), or a data frame.
 
@@ -134,11 +134,11 @@ def load(
         name, where, table = source, source, bundled(source)
         request = replace(request, task=request.task or BUNDLED[source][1])
     elif isinstance(source, str | os.PathLike):
-        file = opened(source)
+        file = open_source(source)
         name, where, table = file.name, file.where, _table(file, request)
     elif is_frame(frame := collected(source)):
         name = where = name_of(frame)
-        table = table_of(read_frame(frame, request), request)
+        table = assign_roles(read_frame(frame, request), request)
     else:
         kind = type(source).__name__
         raise DataError(
@@ -147,11 +147,11 @@ def load(
     data = _for_task(name, where, table, request)
     if preferences is None:
         return _with_notice(data, table.y, request, in_python=not isinstance(source, str | os.PathLike))
-    pairs, weights = pairs_of(_preferences(preferences), table, len(table.y) + table.origin.left_out)
+    pairs, weights = read_pairs(_preferences(preferences), table, len(table.y) + table.origin.left_out)
     return replace(data, pairs=pairs, pair_weight=weights)
 
 
-def _request(task: str | None, like: Data | None, ranked_by_pairs: bool, levels: Sequence[str | float] | None, how: HowToRead) -> Request:
+def _request(task: str | None, like: Data | None, ranked_by_pairs: bool, levels: Sequence[str | float] | None, how: ReadOptions) -> Request:
     """The options with their defaults, once they are known to have a meaning."""
     task = like.task if like is not None else "ordinal" if task is None and levels is not None else task
     if levels is not None and task != "ordinal":
@@ -203,11 +203,11 @@ def _check_options(where: str, request: Request, what: str, known: tuple[str, ..
 
 
 def _table(file: File, request: Request) -> Table:
-    kind = kind_of(file, request.sep, request.decimal)
+    kind = detect_format(file, request.sep, request.decimal)
     if kind in ("NPZ", "svmlight"):
         _check_options(file.where, request, f"this is a file of {kind}", ABOUT_ARRAYS if kind == "NPZ" else ABOUT_LABELS)
         return read_npz(file, request) if kind == "NPZ" else read_svmlight(file, request)
-    return table_of(read_parquet(file, request) if kind == "Parquet" else read_delimited(file, request, kind == "white space"), request)
+    return assign_roles(read_parquet(file, request) if kind == "Parquet" else read_delimited(file, request, kind == "white space"), request)
 
 
 def _preferences(source: Any) -> Columns:
@@ -216,10 +216,10 @@ def _preferences(source: Any) -> Columns:
         if not is_frame(frame):
             raise DataError(f"{type(source).__name__} is no source of preferences; give a path or a data frame")
         return read_frame(frame, Request())
-    file = opened(source)
-    if kind_of(file) == "Parquet":
+    file = open_source(source)
+    if detect_format(file) == "Parquet":
         return read_parquet(file, Request())
-    return read_delimited(file, Request(header=True), whitespace=kind_of(file) == "white space")
+    return read_delimited(file, Request(header=True), whitespace=detect_format(file) == "white space")
 
 
 def _for_task(name: str, where: str, table: Table, request: Request) -> Data:

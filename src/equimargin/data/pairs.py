@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.columns import Columns, named, numbered
+from equimargin.data.columns import Columns, encode_queries, format_row_name
 from equimargin.data.table import Table
 from equimargin.data.words import DataError, integer, listed, number, shown
 
@@ -22,7 +22,7 @@ NAMES: Final = ("preferred", "other", "query", "weight")
 """The columns of a preference file, of which the last two may be absent."""
 
 
-def pairs_of(columns: Columns, table: Table, rows: int) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+def read_pairs(columns: Columns, table: Table, rows: int) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
     """Read pairs of rows, (p, 2), (preferred, other), and their weights, (p,) or None, but for pairs with a row that was left out.
 
     Parameters
@@ -77,7 +77,7 @@ def _rows_by_id(columns: Columns, at: int, row_of: Mapping[str, int]) -> NDArray
     """The rows that a column names by their ids, (p,)."""
     found = []
     for pair, entry in enumerate(columns.entries[at]):
-        name = named(entry)
+        name = format_row_name(entry)
         if name not in row_of:
             raise DataError(f"{columns.place(pair, at)}: {shown(name)} is the id of no row; the feature file's column `id` has them")
         found.append(row_of[name])
@@ -87,7 +87,7 @@ def _rows_by_id(columns: Columns, at: int, row_of: Mapping[str, int]) -> NDArray
 def _check_queries(columns: Columns, at: int, pairs: NDArray[np.int64]) -> None:
     texts = [str(entry) for entry in columns.entries[at]]
     known: dict[int, tuple[int, str]] = {}
-    for pair, (*query, rows) in enumerate(zip(numbered(texts).tolist(), texts, pairs.tolist(), strict=True)):
+    for pair, (*query, rows) in enumerate(zip(encode_queries(texts).tolist(), texts, pairs.tolist(), strict=True)):
         for row in rows:
             before, text = known.setdefault(row, tuple(query))
             if before != query[0]:

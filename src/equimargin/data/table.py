@@ -20,7 +20,7 @@ Missing = Literal["drop", "mean"]
 """What becomes of missing entries: their rows are left out, or the mean of the column takes their place."""
 
 
-class HowToRead(TypedDict, total=False):
+class ReadOptions(TypedDict, total=False):
     """How the columns of a table are read: the keyword arguments of `load`, and the options of the command line.
 
     A frame may have names that are no text, such as 2, which mean the column that is shown so.
@@ -66,7 +66,7 @@ class HowToRead(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Request:
-    """`HowToRead` with its defaults, beside the task, the data to be joined, the order of levels, and whether preferences rank the rows."""
+    """`ReadOptions` with its defaults, and the task, the data to be joined, the order of levels, and whether preferences rank the rows."""
 
     task: str | None = None
     like: Data | None = None
@@ -87,7 +87,7 @@ class Request:
     @property
     def about_tables(self) -> list[str]:
         """The options that were given and that mean something for tables alone."""
-        return [name for name in HowToRead.__annotations__ if getattr(self, name) != getattr(Request, name)]
+        return [name for name in ReadOptions.__annotations__ if getattr(self, name) != getattr(Request, name)]
 
 
 class Table(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.words import exact_integer, plain, shown
+from equimargin.data.words import exact_integer, format_label, shown
 
 TASKS: Final = ("classification", "regression", "ranking", "ordinal")
 """Tasks of data."""
@@ -75,7 +75,7 @@ def infer_task(y: NDArray[Any], has_queries: bool) -> str:
         return "ranking"
     values = np.unique(y)
     if len(values) == 1:
-        raise ValueError(f"is {plain(values.tolist()[0])} in all {len(y)} rows, which is one class or a constant")
+        raise ValueError(f"is {format_label(values.tolist()[0])} in all {len(y)} rows, which is one class or a constant")
     return "classification" if len(values) == 2 or values.dtype.kind in "US" else "regression"
 
 

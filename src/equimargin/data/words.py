@@ -67,7 +67,7 @@ def pointed(text: str) -> str:
     return text.translate(COMMA_FOR_POINT) if NUMBER_WITH_COMMA.fullmatch(text) else text
 
 
-def plain(value: float | str) -> str:
+def format_label(value: float | str) -> str:
     """A label as people write it: all digits of a number, and no ".0" behind a whole one."""
     return value if isinstance(value, str) else repr(value).removesuffix(".0")
 

@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from equimargin.distributed.blocks import blocks_of
 from equimargin.distributed.on_dask import OnDask, is_lazy
-from equimargin.formulations.numeric.arguments import choice, number
+from equimargin.formulations.numeric.arguments import check_choice, check_number
 from equimargin.formulations.partitions.labelled import LabelledPartition
 from equimargin.formulations.partitions.ranked import RankedPartition
-from equimargin.formulations.partitions.whole import Whole, whole_of
-from equimargin.solvers.partitioned import Here, PartitionedSolution, Sums, solve_partitions
+from equimargin.formulations.partitions.whole import GlobalStats, merge_stats
+from equimargin.solvers.partitioned import LocalExecutor, PartitionedSolution, PartitionSums, solve_partitions
 from equimargin.solvers.solution import checked
 
 Loss = Literal["hinge", "squared_hinge"]
@@ -25,8 +25,8 @@ class PartitionedProblem:
     sums : who asks the partitions.  whole : what they agree on.
     """
 
-    sums: Sums
-    whole: Whole
+    sums: PartitionSums
+    whole: GlobalStats
 
     def __repr__(self) -> str:
         """One line: the size of the problem."""
@@ -110,10 +110,10 @@ def solve(
 
 
 def _problem(kind: type[Any], blocks: list[tuple[Any, ...]], C: float, loss: Loss, bias: bool, client: Any) -> PartitionedProblem:
-    cost = number(C, "C", "a positive finite number where points lie in partitions", lambda c: 0 < c < float("inf"))
-    chosen = choice(loss, "loss", LOSSES)
+    cost = check_number(C, "C", "a positive finite number where points lie in partitions", lambda c: 0 < c < float("inf"))
+    chosen = check_choice(loss, "loss", LOSSES)
     if any(is_lazy(part) for block in blocks for part in block):
-        sums: Sums = OnDask.of(kind, blocks, client)
+        sums: PartitionSums = OnDask.of(kind, blocks, client)
     else:
-        sums = Here([kind(number, *block) for number, block in enumerate(blocks)])
-    return PartitionedProblem(sums, whole_of(sums.each("facts"), cost, chosen, bias, kind is RankedPartition))
+        sums = LocalExecutor([kind(number, *block) for number, block in enumerate(blocks)])
+    return PartitionedProblem(sums, merge_stats(sums.each("facts"), cost, chosen, bias, kind is RankedPartition))

@@ -19,7 +19,7 @@ from equimargin.formulations import (
     polynomial,
 )
 from equimargin.formulations.family import FAMILIES, program_families
-from equimargin.formulations.numeric.arguments import choice, did_you_mean
+from equimargin.formulations.numeric.arguments import check_choice, did_you_mean
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Tube
 from equimargin.formulations.user_functions import kept_from_quitting
@@ -94,7 +94,7 @@ def restricted(data: Any, without: str | None = None, distinct: bool = False) ->
         drawn.
     """
     if without is not None:
-        choice(without, "without", ("weights",))
+        check_choice(without, "without", ("weights",))
         data = data.map(_unweighted)
     return data.filter(_has_distinct_points) if distinct else data
 

@@ -13,10 +13,10 @@ from equimargin.equivalence.instances import drawn, instances_of
 from equimargin.equivalence.reproduction import reproduction
 from equimargin.equivalence.search import CounterexampleSearch
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.numeric.arguments import count, positive
+from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.programs.reading import Reading
 from equimargin.proofs.certificates.program import program_certificate
-from equimargin.proofs.equivalence import Finding, Statement, compare_at, name_of, stated
+from equimargin.proofs.equivalence import InstanceComparison, Statement, compare_at, name_of, stated
 from equimargin.proofs.equivalence.comparison import RELATIVELY_APART
 from equimargin.proofs.equivalence.verdict import Difference, Same, found_reasons, instances_counted, reading_used, scope, separation
 from equimargin.solvers.exact.program import Undecided
@@ -92,10 +92,10 @@ def same(
     started = time.monotonic()
     asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
     strategy = instances_of(a, b) if data is None else data
-    findings, in_time = asked.findings(strategy, count(draws, "draws"), seed)
+    findings, in_time = asked.findings(strategy, check_count(draws, "draws"), seed)
     apart = next((found for found in findings if found.apart), None)
     search = asked.search(finite or (apart is not None and apart.finite))
-    different = search.run(strategy, count(examples, "examples"), seed)
+    different = search.run(strategy, check_count(examples, "examples"), seed)
     if different is None and apart is not None and (apart.finite or not finite):
         different = apart
     if different is not None:
@@ -140,7 +140,7 @@ def refute(
     asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
     search, strategy = asked.search(finite), instances_of(a, b) if data is None else data
     drawn(strategy, 1, seed)  # a strategy that fails is refused here: the search passes over what hypothesis raises
-    different = search.run(strategy, count(examples, "examples"), seed)
+    different = search.run(strategy, check_count(examples, "examples"), seed)
     if different is not None:
         return asked.answer("DIFFERENT", separation(different, (), reading), different, (), search, time.monotonic() - started)
     none = "No instance was found on which they differ." if search.looked_at else NOTHING_TO_COMPARE
@@ -172,12 +172,12 @@ class _Question:
     clock: Clock
     finite: bool
 
-    def findings(self, strategy: Any, draws: int, seed: int) -> tuple[list[Finding], bool]:
+    def findings(self, strategy: Any, draws: int, seed: int) -> tuple[list[InstanceComparison], bool]:
         """Return the findings at the largest instances drawn, and whether the time sufficed.
 
         The draws are those with finite optima.
         """
-        found: list[Finding] = []
+        found: list[InstanceComparison] = []
         try:
             for instance in drawn(strategy, SIFTED * draws, seed):
                 if sum(not (each.refused or (each.equal and not each.finite)) for each in found) == draws:
@@ -192,7 +192,7 @@ class _Question:
         compare = partial(compare_at, a=self.a, b=self.b, reading=self.reading, clock=self.clock, explain=False)
         return CounterexampleSearch(compare, finite)
 
-    def proof(self, statement: Statement, different: Finding) -> dict[str, Any] | None:
+    def proof(self, statement: Statement, different: InstanceComparison) -> dict[str, Any] | None:
         """Return a certificate of the optimum of a problem, or of its ray, at the instance on which two differ."""
         of = stated(statement, different.data, self.reading, Clock(PROOF_SECONDS))
         try:
@@ -205,8 +205,8 @@ class _Question:
         self,
         verdict: Any,
         reasons: Sequence[str],
-        different: Finding | None,
-        findings: Sequence[Finding],
+        different: InstanceComparison | None,
+        findings: Sequence[InstanceComparison],
         search: CounterexampleSearch,
         seconds: float,
     ) -> Same:
@@ -224,7 +224,7 @@ class _Question:
 
 
 def _without_difference(
-    findings: Sequence[Finding], search: CounterexampleSearch, in_time: bool, reading: Reading
+    findings: Sequence[InstanceComparison], search: CounterexampleSearch, in_time: bool, reading: Reading
 ) -> tuple[str, list[str]]:
     """Return the verdict where no instance separates the two, and why."""
     taken = [found for found in findings if not found.refused]

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from equimargin.equivalence.instances import key, size
-from equimargin.proofs.equivalence import Finding
+from equimargin.proofs.equivalence import InstanceComparison
 from equimargin.solvers.exact.program.clock import OutOfTime
 
 
@@ -22,14 +22,14 @@ class CounterexampleSearch:
     looked_at : instances whose optima are both known.  equal : those on which they are equal.  undecided : the others, by their reasons.
     """
 
-    compare: Callable[[Any], Finding]
+    compare: Callable[[Any], InstanceComparison]
     finite: bool = False
     looked_at: int = field(default=0, init=False)
     equal: int = field(default=0, init=False)
     undecided: Counter[str] = field(default_factory=Counter, init=False)
     in_time: bool = field(default=True, init=False)
     _known: dict[bytes | int, bool] = field(default_factory=dict, init=False, repr=False)
-    _best: Finding | None = field(default=None, init=False, repr=False)
+    _best: InstanceComparison | None = field(default=None, init=False, repr=False)
 
     def separates(self, instance: Any) -> bool:
         """Return True if the two problems differ there; asked twice it says the same, and nothing differs once the time is up."""
@@ -38,7 +38,7 @@ class CounterexampleSearch:
             self._known[name] = self._differs(instance)
         return self._known[name]
 
-    def run(self, data: Any, examples: int, seed: int) -> Finding | None:
+    def run(self, data: Any, examples: int, seed: int) -> InstanceComparison | None:
         """Return the smallest instance found on which the problems differ, or None.
 
         Parameters

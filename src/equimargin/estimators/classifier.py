@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from equimargin.estimators.base import MarginEstimator, row_weights
 from equimargin.formulations import Kernel
-from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import Bias, LossName
 from equimargin.formulations.problem.labels import Index
@@ -193,7 +193,7 @@ class MarginClassifier(Classifier):
         present = self.classes_ if costs is None else self.classes_[np.unique(codes[costs > 0])]
         if len(present) < 2:
             found = "no row has a positive weight" if not len(present) else "all rows of positive weight are of one class, "
-            raise ValueError(f"{type(self).__name__} needs two classes, but {found}{''.join(map(shown, present))}")
+            raise ValueError(f"{type(self).__name__} needs two classes, but {found}{''.join(map(format_value, present))}")
         solutions = one_vs_one(X, codes, self.C, self._kernel(X, weights), self.loss, costs, bias=self.bias, **self._limits)
         parts = [np.flatnonzero((codes == first) | (codes == second)) for first, second in self._pairs]
         self._conclude(solutions, parts, X)
@@ -206,7 +206,7 @@ class MarginClassifier(Classifier):
         """A and B for every two classes, (k (k - 1) / 2, 2), from the values of rows that are held out."""
         sigmoids = []
         for (first, second), solution in zip(self._pairs, solutions, strict=True):
-            names = shown(self.classes_[first]), shown(self.classes_[second])
+            names = format_value(self.classes_[first]), format_value(self.classes_[second])
             values, rows = held_out_values(solution, names, **self._limits)
             sigmoid = platt(-values, ~rows.of_first, rows.weight)
             sigmoids.append((sigmoid.A, sigmoid.B))
@@ -271,5 +271,5 @@ class MarginClassifier(Classifier):
         wrong = np.flatnonzero(~((factors >= 0) & (factors < np.inf)))
         if len(wrong):
             at = wrong[0]
-            raise ValueError(f"class_weight must be finite and at least 0, not {factors[at]:g} of class {shown(self.classes_[at])}")
+            raise ValueError(f"class_weight must be finite and at least 0, not {factors[at]:g} of class {format_value(self.classes_[at])}")
         return factors

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from equimargin.estimators.base import MarginEstimator, row_weights
 from equimargin.formulations import Kernel, ordinal
-from equimargin.formulations.numeric.arguments import number, shown
+from equimargin.formulations.numeric.arguments import check_number, format_value
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.labels import Index
@@ -109,10 +109,12 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
         self.levels_ = self._ordered(np.unique(y))
         self.classes_ = np.unique(self.levels_)
         weights = row_weights(sample_weight, X)
-        C = number(self.C, "C", "a positive finite number", lambda c: 0 < c < np.inf)
+        C = check_number(self.C, "C", "a positive finite number", lambda c: 0 < c < np.inf)
         rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
         if len(np.unique(y[rows])) < 2:
-            found = f"all rows of positive weight are of one class, {shown(y[rows[0]])}" if len(rows) else "no row has a positive weight"
+            found = (
+                f"all rows of positive weight are of one class, {format_value(y[rows[0]])}" if len(rows) else "no row has a positive weight"
+            )
             raise ValueError(f"OrdinalClassifier needs two classes, but {found}")
         place = {label: at for at, label in enumerate(self.levels_.tolist())}
         codes = [place[label] for label in y.tolist()]
@@ -181,6 +183,6 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
             return labels
         levels = np.asarray(self.levels)
         if len(np.unique(levels)) < len(levels) or set(labels.tolist()) - set(levels.tolist()):
-            known = ", ".join(map(shown, labels.tolist()))
-            raise ValueError(f"levels must name every label of y once, the lowest first: {known}; it is {shown(levels.tolist())}")
+            known = ", ".join(map(format_value, labels.tolist()))
+            raise ValueError(f"levels must name every label of y once, the lowest first: {known}; it is {format_value(levels.tolist())}")
         return levels

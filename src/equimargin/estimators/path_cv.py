@@ -17,9 +17,9 @@ from equimargin.estimators.classifier import Classifier
 from equimargin.estimators.ranker import Ranker
 from equimargin.estimators.regressor import Regressor
 from equimargin.formulations import Kernel
-from equimargin.formulations.numeric.arguments import choice, shown
+from equimargin.formulations.numeric.arguments import check_choice, format_value
 from equimargin.formulations.numeric.arrays import Array, Features
-from equimargin.formulations.problem.construct import problem_of_family
+from equimargin.formulations.problem.construct import make_family_problem
 from equimargin.selection import SameEverywhere, grid
 from equimargin.selection.grids import Folds, Task
 
@@ -78,7 +78,7 @@ class PathCV(MarginEstimator):
         task : what is learned.  X : (m, d).  y : (m,) labels -1 and +1, targets or relevances.
         more : of the task, the queries or epsilon.
         """
-        family = self.ONE_NORM if choice(self.penalty, "penalty", ("l2", "l1")) == "l1" else None
+        family = self.ONE_NORM if check_choice(self.penalty, "penalty", ("l2", "l1")) == "l1" else None
         kernel = self._kernel(X)
         folds: dict[str, Any] = {"folds": FOLDS if self.cv is None else self.cv, "random_state": self.random_state}
         limits: dict[str, Any] = {"lambda_min": self.lambda_min, "max_events": self.max_events, "time_limit": self.time_limit}
@@ -96,7 +96,7 @@ class PathCV(MarginEstimator):
             if row.stopped:
                 message = f"C is chosen from a part of the paths, and a larger one may be better: {row.stopped}"
                 warnings.warn(message, ConvergenceWarning, stacklevel=3)
-        return self._solve(problem_of_family(family, task, X, y, kernel, **more).with_cost(self.C_))
+        return self._solve(make_family_problem(family, task, X, y, kernel, **more).with_cost(self.C_))
 
 
 class MarginClassifierPathCV(PathCV, Classifier):
@@ -164,7 +164,7 @@ class MarginClassifierPathCV(PathCV, Classifier):
         if len(self.classes_) > 2:
             raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
         if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs two classes, but all rows are of one class, {shown(self.classes_[0])}")
+            raise ValueError(f"{type(self).__name__} needs two classes, but all rows are of one class, {format_value(self.classes_[0])}")
         return self._choose("classification", X, np.where(codes, 1.0, -1.0))
 
 

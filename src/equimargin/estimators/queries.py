@@ -15,10 +15,10 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from equimargin.data.columns import QUERY_NAMES
 from equimargin.formulations import MarginProblem
-from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 from equimargin.formulations.problem.labels import Index, queries, relevances
-from equimargin.formulations.problem.limits import within_float64
+from equimargin.formulations.problem.limits import check_float64_range
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
 
@@ -109,7 +109,7 @@ def weighted_pairs(problem: MarginProblem, v: Array, mean: bool) -> MarginProble
         total = np.bincount(groups, weights, used.groups).astype(np.float64)[groups]
     if mean:
         weights = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
-    within_float64(pairs, problem.C, problem.phi, weights)
+    check_float64_range(pairs, problem.C, problem.phi, weights)
     return replace(problem, rows=pairs, weights=weights)
 
 
@@ -199,7 +199,7 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
     def _columns(self) -> Index:
         """The columns of the query by their numbers."""
         if isinstance(self.query, str) or not isinstance(self.query, Sequence | np.ndarray):
-            raise ValueError(f"query must be a list of columns, as [0] or ['length'], not {shown(self.query)}")
+            raise ValueError(f"query must be a list of columns, as [0] or ['length'], not {format_value(self.query)}")
         known = list(getattr(self, "feature_names_in_", ()))
         columns = [known.index(column) if column in known else column for column in self.query]
         for given, column in zip(self.query, columns, strict=True):

@@ -12,7 +12,7 @@ from equimargin.data.clicks import Preferences
 from equimargin.estimators.base import MarginEstimator, row_weights
 from equimargin.estimators.queries import COLUMN, query_of_rows, split_column, weighted_accuracy, weighted_pairs
 from equimargin.formulations import Kernel, one_norm_ranking, ranking, ranking_from_pairs, ranking_vector_machine
-from equimargin.formulations.numeric.arguments import choice, shown
+from equimargin.formulations.numeric.arguments import check_choice, format_value
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.labels import Index, relevances
@@ -169,7 +169,7 @@ class MarginRanker(Ranker):
         weights = row_weights(sample_weight, X)
         if weights is None:
             return self._solve(ranking(X, y, query, self.C, self._kernel(X), self.loss, self.per_query))
-        mean = choice(self.per_query, "per_query", ("sum", "mean")) == "mean"
+        mean = check_choice(self.per_query, "per_query", ("sum", "mean")) == "mean"
         return self._solve(weighted_pairs(ranking(X, y, query, self.C, self._kernel(X, weights), self.loss), weights, mean))
 
     def fit_preferences(self, X: Any, preferences: Preferences) -> Self:
@@ -198,7 +198,7 @@ class MarginRanker(Ranker):
         """
         if not isinstance(preferences, Preferences):
             made = "what equimargin.data.preferences makes of clicks, or Preferences(pairs, weight)"
-            raise ValueError(f"preferences must be {made}, not {shown(preferences)}")
+            raise ValueError(f"preferences must be {made}, not {format_value(preferences)}")
         X = self._symmetric(validate_data(self, split_column(X, None)[0], accept_sparse="csr", dtype=np.float64))
         self.n_queries_ = 1
         kernel = self._kernel(X)
@@ -271,5 +271,5 @@ class OneNormRanker(Ranker):
         ConvergenceWarning : the solver stopped before it reached `tol`; its best point is kept.
         """
         X, y, query = self._data(X, y, qid)
-        construct = ranking_vector_machine if choice(self.over, "over", ("points", "pairs")) == "points" else one_norm_ranking
+        construct = ranking_vector_machine if check_choice(self.over, "over", ("points", "pairs")) == "points" else one_norm_ranking
         return self._solve(construct(X, y, query, self.C, self._kernel(X)))

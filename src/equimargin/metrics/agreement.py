@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.numeric.arguments import factors, shown
+from equimargin.formulations.numeric.arguments import check_weights, format_value
 from equimargin.formulations.problem.labels import Index, relevances
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.metrics.per_query import PerQuery, Ranking, one_of
@@ -197,11 +197,11 @@ def expected_loss(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None, probability
     """
     loss = empirical_loss(y, f, qid)
     if not isinstance(probability, Mapping):
-        raise ValueError(f"probability must map every query to a number, not be {shown(probability)}")
+        raise ValueError(f"probability must map every query to a number, not be {format_value(probability)}")
     apart = sorted(set(probability) ^ set(loss.query.tolist()), key=str)
     if apart:
         raise ValueError(f"the queries of probability and of qid differ: {apart[:5]} are in one of them alone")
-    weight = factors([probability[name] for name in loss.query.tolist()], len(loss.query), "the values of probability")
+    weight = check_weights([probability[name] for name in loss.query.tolist()], len(loss.query), "the values of probability")
     if np.isinf(weight).any():
         raise ValueError("the values of probability must be finite")
     return PerQuery(loss.query, loss.total * weight, loss.weight * weight)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.metrics.per_query import PerQuery, Ranking, group_means, of_queries, one_of, places
+from equimargin.metrics.per_query import PerQuery, Ranking, evaluate_per_query, group_means, one_of, places
 
 Gain = Literal["exponential", "linear"]
 Discount = Literal["letor", "shifted"]
@@ -76,7 +76,7 @@ def ndcg(
     last, ratios = places(k), _ratios(gain, discount, ties)
     one_of("short_queries", short_queries, ("count", "zero"))
     shortest = 0 if last is None or short_queries == "count" else last
-    return of_queries(_graded(y, f, qid), lambda y, f: float(ratios(y, f)[:last][-1]) if len(y) >= shortest else 0.0)
+    return evaluate_per_query(_graded(y, f, qid), lambda y, f: float(ratios(y, f)[:last][-1]) if len(y) >= shortest else 0.0)
 
 
 def mean_ndcg(
@@ -104,7 +104,7 @@ def mean_ndcg(
     Source: K, section 4.2.
     """
     ratios = _ratios(gain, discount, ties)
-    return of_queries(_graded(y, f, qid), lambda y, f: float(ratios(y, f).mean()))
+    return evaluate_per_query(_graded(y, f, qid), lambda y, f: float(ratios(y, f).mean()))
 
 
 def _graded(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None) -> Ranking:

@@ -56,7 +56,7 @@ class Ranking(NamedTuple):
         return cls(numbers(y, n, "y"), numbers(f, n, "f"), query, names)
 
 
-def of_queries(given: Ranking, metric: Callable[[Array, Array], float]) -> PerQuery:
+def evaluate_per_query(given: Ranking, metric: Callable[[Array, Array], float]) -> PerQuery:
     """A metric of y and f, both by falling f, of every query; NaN where it has no meaning."""
     order = np.lexsort((-given.f, given.query))  # stable: rows with the same f stay in their order
     ends = np.cumsum(np.bincount(given.query))[:-1]

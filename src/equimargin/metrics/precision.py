@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.metrics.per_query import PerQuery, Ranking, group_means, groups, of_queries, one_of, places
+from equimargin.metrics.per_query import PerQuery, Ranking, evaluate_per_query, group_means, groups, one_of, places
 
 Orders = Literal["average", "ordinal"]
 """What becomes of documents with the same f."""
@@ -41,7 +41,7 @@ def precision(
     Source: W, information retrieval quality.
     """
     found = _found(k, threshold, ties)
-    return of_queries(Ranking.of(y, f, qid), lambda y, f: found(y, f)[0] / min(k or len(y), len(y)))
+    return evaluate_per_query(Ranking.of(y, f, qid), lambda y, f: found(y, f)[0] / min(k or len(y), len(y)))
 
 
 def recall(
@@ -74,7 +74,7 @@ def recall(
         retrieved, relevant = found(y, f)
         return retrieved / relevant if relevant else float("nan")
 
-    return of_queries(Ranking.of(y, f, qid), share)
+    return evaluate_per_query(Ranking.of(y, f, qid), share)
 
 
 def average_precision(
@@ -108,7 +108,7 @@ def average_precision(
     """
     one_of("ties", ties, ("average", "ordinal", "max"))
     check_threshold(threshold)
-    return of_queries(Ranking.of(y, f, qid), lambda y, f: _precision(y >= threshold, f, ties))
+    return evaluate_per_query(Ranking.of(y, f, qid), lambda y, f: _precision(y >= threshold, f, ties))
 
 
 def _found(k: int | None, threshold: float, ties: str) -> Callable[[Array, Array], tuple[float, int]]:
@@ -127,7 +127,7 @@ def _found(k: int | None, threshold: float, ties: str) -> Callable[[Array, Array
 
 def check_threshold(threshold: float) -> None:
     """Refuse a threshold that is no finite number."""
-    number(threshold, "threshold", "a finite number", lambda t: bool(np.isfinite(t)))
+    check_number(threshold, "threshold", "a finite number", lambda t: bool(np.isfinite(t)))
 
 
 def _precision(relevant: NDArray[np.bool_], f: Array, ties: str) -> float:

@@ -18,9 +18,9 @@
 9/2
 """
 
-from equimargin.formulations import Family, Kernel, Printed, ProgramProblem, Refusal, Source
+from equimargin.formulations import Family, FormulaValue, Kernel, ProgramProblem, Refusal, Source
 from equimargin.formulations.kernels.registry import kernel
 from equimargin.proofs.program import optimum
 from equimargin.solvers import solver
 
-__all__ = ["Family", "Kernel", "Printed", "ProgramProblem", "Refusal", "Source", "kernel", "optimum", "solver"]
+__all__ = ["Family", "FormulaValue", "Kernel", "ProgramProblem", "Refusal", "Source", "kernel", "optimum", "solver"]

@@ -13,7 +13,7 @@ import numpy as np
 from equimargin.formulations import Family
 from equimargin.formulations.family import program_families
 from equimargin.formulations.numeric.archive import Archive
-from equimargin.formulations.numeric.arguments import said
+from equimargin.formulations.numeric.arguments import format_error
 from equimargin.formulations.program_problem import ProgramProblem, described
 
 
@@ -27,7 +27,7 @@ def names_of_families() -> str:
     return ", ".join(program_families())
 
 
-def problem_of(family: Family[ProgramProblem], file: str | None, seed: int | None) -> tuple[ProgramProblem, str]:
+def load_problem(family: Family[ProgramProblem], file: str | None, seed: int | None) -> tuple[ProgramProblem, str]:
     """A problem of a family at the data of a file or of a seed, and how the data were got, in a clause.
 
     Raises
@@ -86,7 +86,7 @@ def read(file: str | Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise
     except Exception as reason:  # JSON and NumPy fail in many ways
-        raise ValueError(f"{file} cannot be read: {said(reason)}") from None
+        raise ValueError(f"{file} cannot be read: {format_error(reason)}") from None
 
 
 def _number(name: Any, value: Any) -> Any:

@@ -11,7 +11,7 @@
 ('pairwise_accuracy', 0.933)
 """
 
-from equimargin.selection.along_path import Curve, NoBreakpoint, NothingToChoose, SameEverywhere, Selected, best, score_along
+from equimargin.selection.along_path import Curve, NoBreakpoint, NothingToChoose, SameEverywhere, SelectionResult, best, score_along
 from equimargin.selection.costs import CostGrid, CostRow, cost_grid
 from equimargin.selection.grids import Fold, FoldPath, Grid, GridRow, folds_of, grid
 from equimargin.selection.roc import Frontier, roc_frontier
@@ -28,7 +28,7 @@ __all__ = [
     "NoBreakpoint",
     "NothingToChoose",
     "SameEverywhere",
-    "Selected",
+    "SelectionResult",
     "best",
     "cost_grid",
     "folds_of",

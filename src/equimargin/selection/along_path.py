@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin.formulations.kernels.features import check_columns
-from equimargin.formulations.numeric.arguments import reals
+from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array, is_sparse
 from equimargin.selection.orders import LAMBDA_RESOLUTION, Knots
 from equimargin.selection.rank_metrics import RankMetric
-from equimargin.selection.validation import Metric, metric_of
+from equimargin.selection.validation import Metric, find_metric
 from equimargin.solvers.path import AnyPath, OneNormPath
 
 
@@ -32,7 +32,7 @@ class NoBreakpoint(NothingToChoose):
 
 
 @dataclass(frozen=True)
-class Selected:
+class SelectionResult:
     """The best lambda of a path.
 
     lam : the best lambda.  score : the value of the metric there.  interval : (low, high), the lambdas around it with the same score.
@@ -63,14 +63,14 @@ class Curve(NamedTuple):
     larger_is_better: bool
 
     @property
-    def best(self) -> Selected:
+    def best(self) -> SelectionResult:
         """As `best` of the same path and points."""
         return _selected(self.metric, self.larger_is_better, [(self.lambdas, self.scores)])
 
 
 def best(
     path: AnyPath, X_validation: Any, y_validation: ArrayLike, metric: str | RankMetric = "auto", qid: ArrayLike | None = None
-) -> Selected:
+) -> SelectionResult:
     """The lambda whose f is best on validation points, among all from the first breakpoint to the last one above 0.
 
     Between breakpoints g = lambda f is linear in lambda, and f is affine in 1 / lambda; f of a one-norm problem is constant there. The
@@ -98,7 +98,7 @@ def best(
 
     Source: document P, section 5, which validates at breakpoints only.
     """
-    judge = metric_of(path.problem, metric, y_validation, qid)
+    judge = find_metric(path.problem, metric, y_validation, qid)
     return _selected(judge.name, judge.larger_is_better, _knots(judge, [followed_at(path, X_validation, y_validation)]))
 
 
@@ -120,7 +120,7 @@ def score_along(
     ------
     ValueError : as in `best`.
     """
-    judge = metric_of(path.problem, metric, y_validation, qid)
+    judge = find_metric(path.problem, metric, y_validation, qid)
     return _curve(judge, _knots(judge, [followed_at(path, X_validation, y_validation)]))
 
 
@@ -174,7 +174,7 @@ def followed_at(path: AnyPath, X: Any, y: ArrayLike) -> Lines | Steps:
     """
     if len(path) == 0 and not path.complete:
         raise NoBreakpoint(f"the path has no breakpoint to choose from: {path.stopped}")
-    points = X if is_sparse(X) else reals(X, "X")
+    points = X if is_sparse(X) else check_reals(X, "X")
     if points.ndim != 2 or points.shape[1] != path.problem.X.shape[1] or points.shape[0] != np.asarray(y).size:
         wanted = (np.asarray(y).size, path.problem.X.shape[1])
         raise ValueError(f"the validation points must be of shape {wanted}, as y and the training points are, not {points.shape}")
@@ -243,7 +243,7 @@ def _runs(segments: Iterable[Knots]) -> Iterator[_Run]:
         yield now
 
 
-def _selected(metric: str, larger_is_better: bool, segments: Iterable[Knots]) -> Selected:
+def _selected(metric: str, larger_is_better: bool, segments: Iterable[Knots]) -> SelectionResult:
     sign = 1 if larger_is_better else -1
     runs = list(_runs(segments))
     chosen = max((run for run in runs if not np.isnan(run.score)), key=lambda run: (sign * run.score, run.width), default=None)
@@ -252,7 +252,7 @@ def _selected(metric: str, larger_is_better: bool, segments: Iterable[Knots]) ->
     if chosen is None:
         raise NothingToChoose("the path is too short: its lambdas differ by less than 1e-9 of themselves")
     lam = float(np.clip(np.sqrt(chosen.low) * np.sqrt(chosen.high), chosen.low, chosen.high))
-    return Selected(lam, chosen.score, (chosen.low, chosen.high), metric, larger_is_better)
+    return SelectionResult(lam, chosen.score, (chosen.low, chosen.high), metric, larger_is_better)
 
 
 def _curve(judge: Metric, segments: Iterable[Knots]) -> Curve:

@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin.formulations import Kernel
-from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.numeric.arrays import Array, is_sparse
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.labels import numbers
-from equimargin.selection.grids import Folds, Job, Task, check_options, checked_kernels, folds_of, queries_of_folds
+from equimargin.selection.grids import Folds, GridJob, Task, check_options, checked_kernels, folds_of, queries_of_folds
 from equimargin.selection.rank_metrics import RankMetric
-from equimargin.selection.validation import metric_of
+from equimargin.selection.validation import find_metric
 from equimargin.solvers import solve
 
 COSTS = tuple(2.0**e for e in range(-5, 6))
@@ -125,7 +125,7 @@ def cost_grid(
     from joblib import Parallel, delayed
 
     check_options("cost_grid", options, CostGridOptions)
-    prices = sorted({number(C, "C", "a positive finite number", lambda c: 0 < c < np.inf) for C in costs})
+    prices = sorted({check_number(C, "C", "a positive finite number", lambda c: 0 < c < np.inf) for C in costs})
     if not prices:
         raise ValueError("cost_grid: there is no cost to choose from")
     m = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -133,9 +133,9 @@ def cost_grid(
     query, chosen = None if qid is None else np.asarray(qid), checked_kernels("cost_grid", kernels)
     parts = folds_of(y, query, task, folds, options.get("random_state", 0))
     loss, epsilon = options.get("loss", "squared_hinge"), options.get("epsilon", 0.1)
-    jobs = [Job(X, y, query, task, kernel, epsilon, *part, loss) for kernel in chosen for part in parts]
+    jobs = [GridJob(X, y, query, task, kernel, epsilon, *part, loss) for kernel in chosen for part in parts]
     held_out = np.concatenate([part.validation for part in parts])
-    judge = metric_of(jobs[0].problem, metric, y[held_out], queries_of_folds(parts, query))
+    judge = find_metric(jobs[0].problem, metric, y[held_out], queries_of_folds(parts, query))
     limits = options.get("tol", 1e-6), options.get("time_limit")
     found = Parallel(n_jobs=options.get("n_jobs", 1))(delayed(_solved)(job, prices, *limits) for job in jobs)
     rows = []
@@ -150,7 +150,7 @@ def cost_grid(
     return CostGrid(tuple(rows), judge.name, judge.larger_is_better)
 
 
-def _solved(job: Job, costs: Sequence[float], tol: float, time_limit: float | None) -> tuple[Array, Array]:
+def _solved(job: GridJob, costs: Sequence[float], tol: float, time_limit: float | None) -> tuple[Array, Array]:
     """f at the points held out, (c, n), and the relative gaps, (c,), at ascending costs."""
     problem, held_out = job.problem, job.features(job.validation)
     values, gaps, before = [], [], None

@@ -13,22 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations import Kernel, MarginProblem, Problem, linear
 from equimargin.formulations.kernels.kernel import Precomputed
-from equimargin.formulations.numeric.arguments import did_you_mean, shown
+from equimargin.formulations.numeric.arguments import did_you_mean, format_value
 from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
 from equimargin.formulations.problem.choices import LossName
-from equimargin.formulations.problem.construct import problem_of, problem_of_family
+from equimargin.formulations.problem.construct import make_family_problem, make_problem
 from equimargin.formulations.problem.labels import numbers
 from equimargin.selection.along_path import (
     Curve,
     Lines,
-    Selected,
+    SelectionResult,
     Steps,
     _curve,
     _knots,
     followed_at,
 )
 from equimargin.selection.rank_metrics import RankMetric
-from equimargin.selection.validation import metric_of
+from equimargin.selection.validation import find_metric
 from equimargin.solvers import regularization_path
 
 Task = Literal["classification", "regression", "ranking"]
@@ -58,7 +58,7 @@ class GridRow:
     """The result of one kernel.  selected : its best lambda.  curve : its scores along lambda.  folds : its paths."""
 
     kernel: Kernel
-    selected: Selected
+    selected: SelectionResult
     curve: Curve
     folds: tuple[FoldPath, ...]
 
@@ -159,9 +159,9 @@ def grid(
     check_options("grid", options, GridOptions)
     chosen = checked_kernels("grid", kernels)
     parts = folds_of(y, query, task, folds, options.get("random_state", 0))
-    jobs = [Job(X, y, query, task, kernel, epsilon, *part, family=options.get("family")) for kernel in chosen for part in parts]
+    jobs = [GridJob(X, y, query, task, kernel, epsilon, *part, family=options.get("family")) for kernel in chosen for part in parts]
     held_out = np.concatenate([part.validation for part in parts])
-    judge = metric_of(jobs[0].hinge, metric, y[held_out], queries_of_folds(parts, query))
+    judge = find_metric(jobs[0].hinge, metric, y[held_out], queries_of_folds(parts, query))
     rows, runs = [], _followed(jobs, options)
     for kernel in chosen:
         lines, paths = zip(*islice(runs, len(parts)), strict=True)
@@ -197,7 +197,7 @@ def checked_kernels(function: str, given: Sequence[Kernel] | None) -> list[Kerne
     return kernels
 
 
-def _followed(jobs: Sequence[Job], options: GridOptions) -> Iterator[tuple[Lines | Steps, FoldPath]]:
+def _followed(jobs: Sequence[GridJob], options: GridOptions) -> Iterator[tuple[Lines | Steps, FoldPath]]:
     """The paths of all jobs, in their order, followed in as many processes as are asked for."""
     from joblib import Parallel, delayed
 
@@ -282,10 +282,12 @@ def _check_apart(parts: Sequence[Fold], units: NDArray[Any], what: str) -> None:
             raise ValueError(f"fold {number} must both learn from rows and hold rows out")
         divided = np.intersect1d(units[part.training], units[part.validation])
         if len(divided):
-            raise ValueError(f"fold {number} learns from {what} {shown(divided[0])} and holds it out, too; choose folds that keep it whole")
+            raise ValueError(
+                f"fold {number} learns from {what} {format_value(divided[0])} and holds it out, too; choose folds that keep it whole"
+            )
 
 
-class Job(NamedTuple):
+class GridJob(NamedTuple):
     """A problem of training points, whose solutions are evaluated on validation points."""
 
     X: Any
@@ -303,7 +305,7 @@ class Job(NamedTuple):
     def hinge(self) -> Problem:
         """The problem of the training points with the hinge, of the family that is asked for."""
         qid = None if self.query is None else self.query[self.training]
-        return problem_of_family(
+        return make_family_problem(
             self.family, self.task, self.features(self.training), self.y[self.training], self.kernel, self.epsilon, qid
         )
 
@@ -312,7 +314,7 @@ class Job(NamedTuple):
         """The problem of the training points."""
         qid = None if self.query is None else self.query[self.training]
         X, y = self.features(self.training), self.y[self.training]
-        return problem_of(self.task, X, y, kernel=self.kernel, loss=self.loss, epsilon=self.epsilon, qid=qid)
+        return make_problem(self.task, X, y, kernel=self.kernel, loss=self.loss, epsilon=self.epsilon, qid=qid)
 
     def run(self, lambda_min: float, max_events: int | None, time_limit: float | None) -> tuple[Lines | Steps, FoldPath]:
         """Follow the path."""

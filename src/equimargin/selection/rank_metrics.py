@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin import metrics
-from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.labels import Index
 from equimargin.metrics import PerQuery
@@ -102,7 +102,7 @@ class AnyRankMetric:
     def _of(self, y: Array, f: Array, query: Index | None) -> PerQuery:
         found: object = self.metric(y, f, query)
         if not isinstance(found, PerQuery):
-            raise ValueError(f"the metric {self.name} must return an equimargin.metrics.PerQuery, not {shown(found)}")
+            raise ValueError(f"the metric {self.name} must return an equimargin.metrics.PerQuery, not {format_value(found)}")
         return found
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.labels import numbers
 from equimargin.selection.along_path import Lines, NothingToChoose, Steps, _knots, followed_at
@@ -73,7 +73,7 @@ def roc_frontier(path: AnyPath, X_validation: Any, y_validation: ArrayLike) -> F
     y = numbers(y_validation, np.asarray(y_validation).size, "y")
     levels = np.unique(y)
     if len(levels) != 2:
-        raise ValueError(f"a ROC frontier needs points of two levels, and y has {len(levels)}: {shown(levels[:5].tolist())}")
+        raise ValueError(f"a ROC frontier needs points of two levels, and y has {len(levels)}: {format_value(levels[:5].tolist())}")
     reached = _Reached(y == levels[1])
     followed = followed_at(path, X_validation, y)
     for _ in _knots(reached, [followed]):

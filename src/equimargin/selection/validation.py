@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.labels import Index, numbers, queries, relevances
 from equimargin.formulations.problem.one_norm import Problem
@@ -155,7 +155,7 @@ METRIC_OF_NAME: Mapping[str, Callable[..., Metric]] = {
 """The metrics of points that can be followed along a path, by their names; `rank_metric_of` knows those of rankings."""
 
 
-def metric_of(problem: Problem, metric: str | RankMetric, y: ArrayLike, qid: ArrayLike | None) -> Metric:
+def find_metric(problem: Problem, metric: str | RankMetric, y: ArrayLike, qid: ArrayLike | None) -> Metric:
     """The metric for validation points of a problem, by its name or as a function; "auto" is the usual metric of its task.
 
     Parameters
@@ -170,7 +170,7 @@ def metric_of(problem: Problem, metric: str | RankMetric, y: ArrayLike, qid: Arr
     ValueError : an unknown metric, or one of another task; shapes that do not fit, numbers that are not finite, nothing to judge by.
     """
     if not (isinstance(metric, str) or callable(metric)):
-        raise ValueError(f"metric must be a name or a function, not {shown(metric)}")
+        raise ValueError(f"metric must be a name or a function, not {format_value(metric)}")
     rows = problem.rows
     if isinstance(rows, Signed):
         fitting = ["accuracy", "pairwise_accuracy"]
@@ -208,4 +208,4 @@ def _knots(a: float, b: float, r: Array, d: Array, share: float, error: Callable
     return lams, np.array([error(r - s * d) for s in shares])
 
 
-__all__ = ["METRIC_OF_NAME", "AbsoluteError", "Accuracy", "EpsilonInsensitive", "Metric", "PairwiseAccuracy", "SquaredError", "metric_of"]
+__all__ = ["METRIC_OF_NAME", "AbsoluteError", "Accuracy", "EpsilonInsensitive", "Metric", "PairwiseAccuracy", "SquaredError", "find_metric"]

@@ -47,7 +47,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ComparisonSpec:
     """What is compared to see a finding, as arguments of `compare`.
 
     formulations, solvers : names or patterns.  tol, agree_tol : tolerances.  time_limit : seconds an answer.
@@ -88,7 +88,7 @@ def findings(family: FamilyVerdict, ratio: float | None = None) -> list[Finding]
     return sorted(found, key=lambda each: KINDS.index(each.kind))
 
 
-def narrowed(family: FamilyVerdict, finding: Finding, asked: Asked) -> Asked:
+def narrowed(family: FamilyVerdict, finding: Finding, asked: ComparisonSpec) -> ComparisonSpec:
     """What is enough to see a finding again: its answer, and beside it the fastest ones that agree, of each sort."""
     runs = [judgement.evidence.run for judgement in family.judgements if judgement.agreement is Agreement.AGREES]
     known = sorted((run for run in runs if not run.control), key=lambda run: run.solve_seconds or 0.0)
@@ -99,7 +99,7 @@ def narrowed(family: FamilyVerdict, finding: Finding, asked: Asked) -> Asked:
     return replace(asked, formulations=formulations, solvers=(*solvers,), patient=True)
 
 
-def shows(problem: AnyProblem, finding: Finding, asked: Asked) -> bool:
+def shows(problem: AnyProblem, finding: Finding, asked: ComparisonSpec) -> bool:
     """Whether a problem shows a finding; a slow answer must be slow several times, because another program may have held up one."""
     times = TIMES_SLOW if finding.kind == SLOW else 1
     return all(finding in findings(asked.compared(problem), finding.ratio) for _ in range(times))

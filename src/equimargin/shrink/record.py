@@ -9,10 +9,10 @@ from typing import Any
 
 from equimargin.equivalence.reproduction import Code
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.proofs import FamilyVerdict
-from equimargin.shrink.finding import Asked, Finding, findings, narrowed, shows
+from equimargin.shrink.finding import ComparisonSpec, Finding, findings, narrowed, shows
 from equimargin.shrink.instance import Instance
 from equimargin.shrink.reduction import Reduction, reduced
 from equimargin.solvers import SOLVERS
@@ -34,7 +34,7 @@ class Shrunk:
     """
 
     finding: Finding | str
-    asked: Asked
+    asked: ComparisonSpec
     instance: Instance
     plugins: tuple[str, ...] = ()
     of: str = ""
@@ -97,18 +97,22 @@ class Shrunk:
         try:
             held: Any = json.loads(text)
             if held["format"] != FORMAT:
-                raise ValueError(f"its format is {shown(held['format'])}, not {FORMAT!r}")
+                raise ValueError(f"its format is {format_value(held['format'])}, not {FORMAT!r}")
             asked: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in held["asked"].items()}
             instance = Instance.from_text(json.dumps(held["instance"]))
             plugins, shown_by = (tuple(str(each) for each in held[name]) for name in ("plugins", "shown"))
             finding = held["finding"] if isinstance(held["finding"], str) else Finding(**held["finding"])
-            return cls(finding, Asked(**asked), instance, plugins, str(held["of"]), shown_by)
+            return cls(finding, ComparisonSpec(**asked), instance, plugins, str(held["of"]), shown_by)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as reason:
             raise ValueError(f"{file} holds no finding of equimargin shrink: {type(reason).__name__}: {reason}") from None
 
 
 def shrink(
-    problem: AnyProblem, finding: Finding | None = None, asked: Asked | None = None, seconds: float = SECONDS, plugins: tuple[str, ...] = ()
+    problem: AnyProblem,
+    finding: Finding | None = None,
+    asked: ComparisonSpec | None = None,
+    seconds: float = SECONDS,
+    plugins: tuple[str, ...] = (),
 ) -> tuple[Shrunk, str]:
     """The smallest instance on which a finding still shows, and a sentence about the search.
 
@@ -122,7 +126,7 @@ def shrink(
     ------
     ValueError : a problem that does not show it, or that is made of something else than arrays and numbers.
     """
-    asked = asked or Asked()
+    asked = asked or ComparisonSpec()
     family = asked.compared(problem)
     known = findings(family, finding.ratio if finding else None)
     finding = finding or next(iter(known), None)
@@ -132,7 +136,7 @@ def shrink(
 
 
 def made_small(
-    problem: AnyProblem, family: FamilyVerdict, finding: Finding, asked: Asked, seconds: float, plugins: tuple[str, ...]
+    problem: AnyProblem, family: FamilyVerdict, finding: Finding, asked: ComparisonSpec, seconds: float, plugins: tuple[str, ...]
 ) -> tuple[Shrunk, str]:
     """A finding on the smallest instance, and a sentence about the search; family : the problem's, in which it was found.
 

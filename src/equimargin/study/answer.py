@@ -20,7 +20,7 @@ from equimargin.formulations import Problem
 from equimargin.own.plugins import load, sources_of
 from equimargin.report.records import LIBRARIES, record, versions
 from equimargin.study import memory as of_memory
-from equimargin.study.grid import Asked, digest_of, loaded, problems
+from equimargin.study.grid import AnswerSpec, digest_of, loaded, problems
 
 ANSWER = {
     "status": "TEXT",
@@ -54,7 +54,7 @@ _kept_data: dict[str, Data] = {}
 _kept_problems: OrderedDict[tuple[Any, ...], list[Problem]] = OrderedDict()
 
 
-def answer(asked: Asked, memory: int | None = None, data: Data | None = None) -> dict[str, Any]:
+def answer(asked: AnswerSpec, memory: int | None = None, data: Data | None = None) -> dict[str, Any]:
     """Run one answer.
 
     Parameters
@@ -98,13 +98,13 @@ def answer(asked: Asked, memory: int | None = None, data: Data | None = None) ->
     return found | {"provenance": computed_with}
 
 
-def died(asked: Asked, times: int, memory: int | None = None) -> dict[str, Any]:
+def died(asked: AnswerSpec, times: int, memory: int | None = None) -> dict[str, Any]:
     """The row of an answer at which MOST_DEATHS processes have died: a study does not try it again with no more memory."""
     said = f"the process that was at work on it died, {times} times"
     return _not_solved("numerical_failure", "failed", said) | {"provenance": provenance(asked.plugins) | {"memory": memory}}
 
 
-def _compared(asked: Asked, problem: Problem) -> dict[str, Any]:
+def _compared(asked: AnswerSpec, problem: Problem) -> dict[str, Any]:
     """What `compare` says of the answer by itself."""
     declared = asked.formulation is not None
     found = compare(
@@ -128,7 +128,7 @@ def _not_solved(status: str, agreement: str, reason: str) -> dict[str, Any]:
     return {"status": status, "ok": False, "agreement": agreement, "reason": reason}
 
 
-def rows_of(asked: Asked) -> Data:
+def rows_of(asked: AnswerSpec) -> Data:
     """The data of an answer, read once by this process.
 
     Raises
@@ -145,7 +145,7 @@ def rows_of(asked: Asked) -> Data:
     return _kept_data[asked.digest]
 
 
-def _problem(asked: Asked, rows: Data) -> Problem:
+def _problem(asked: AnswerSpec, rows: Data) -> Problem:
     """The problem of an answer, made once by this process as long as its answers come one behind the other."""
     kernel = (asked.kernel.name, *sorted(asked.kernel.given.items()))
     key = (asked.digest, asked.data.sample, asked.data.scale, asked.epsilon, asked.seed, kernel, asked.C)

@@ -24,9 +24,9 @@ from typing import Any, Self
 
 from equimargin import __version__
 from equimargin.data.bundled import BUNDLED
-from equimargin.formulations.numeric.arguments import said, shown
+from equimargin.formulations.numeric.arguments import format_error, format_value
 from equimargin.study.answer import ANSWER
-from equimargin.study.grid import Asked
+from equimargin.study.grid import AnswerSpec
 from equimargin.study.summary import data_of, labels
 
 APPLICATION = 0x65716D73
@@ -161,7 +161,7 @@ class Database:
                 self._check(writes=False)
                 self._sql.close()
 
-    def enter(self, name: str, plan: str, asked: Sequence[Asked]) -> None:
+    def enter(self, name: str, plan: str, asked: Sequence[AnswerSpec]) -> None:
         """Enter what a plan asks for. Answers that it no longer asks for are kept; questions without an answer are forgotten then."""
         keys = [each.key for each in asked]
         self._plugins = {plugin for each in asked for plugin in each.plugins}
@@ -229,7 +229,7 @@ class Database:
         if self._holder is None:
             self._holder = entered.lastrowid
 
-    def lease(self, suspect: bool = False) -> Asked | None:
+    def lease(self, suspect: bool = False) -> AnswerSpec | None:
         """Lease the next answer that nobody has begun with; None if there is none.
 
         suspect : whether it is one at which a process has died; those that have ended the fewest come first.
@@ -247,7 +247,7 @@ class Database:
             sql.execute("INSERT INTO lease VALUES (?, ?)", (row["key"], self._holder))
             return self._asked(row)
 
-    def _asked(self, row: sqlite3.Row) -> Asked:
+    def _asked(self, row: sqlite3.Row) -> AnswerSpec:
         """What a row asks for; never for a plug-in that the plan does not name, because plug-ins are run."""
         asked = self._read(row)
         strange = set(asked.plugins) - self._plugins
@@ -255,16 +255,16 @@ class Database:
             raise StudyError(f"{self.file} asks for the plug-in {min(strange)}, not named in the plan: use another file (--database)")
         return asked
 
-    def _read(self, row: sqlite3.Row) -> Asked:
+    def _read(self, row: sqlite3.Row) -> AnswerSpec:
         """What a row asks for, as it was written."""
         try:
-            asked = Asked.from_json(row["question"])
+            asked = AnswerSpec.from_json(row["question"])
             hash((data_of(_question(asked)), asked.plugins, asked.key))  # all of it is of the kinds that it should be of
             return asked
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as reason:
-            raise StudyError(f"{self.file} is damaged: what an answer asks for cannot be read ({said(reason)})") from None
+            raise StudyError(f"{self.file} is damaged: what an answer asks for cannot be read ({format_error(reason)})") from None
 
-    def write(self, asked: Asked, found: Mapping[str, Any]) -> bool:
+    def write(self, asked: AnswerSpec, found: Mapping[str, Any]) -> bool:
         """Write the row of an answer and end its lease, in one transaction; whether it is the first row of that answer."""
         provenance = json.dumps(found["provenance"], sort_keys=True)
         id = sha256(provenance.encode()).hexdigest()[:16]
@@ -279,7 +279,7 @@ class Database:
             sql.execute("DELETE FROM lease WHERE key = ?", (asked.key,))
         return written == 1
 
-    def give_back(self, died: bool, asked: Asked | None = None) -> None:
+    def give_back(self, died: bool, asked: AnswerSpec | None = None) -> None:
         """End the leases of this process without an answer, or that of one answer; died : whether who was at work on them died."""
         whose, values = ("holder = ?", (self._holder,)) if asked is None else ("key = ?", (asked.key,))
         with self._transaction() as sql:
@@ -287,7 +287,7 @@ class Database:
                 sql.execute(f"UPDATE asked SET deaths = deaths + 1 WHERE key IN (SELECT key FROM lease WHERE {whose})", values)
             sql.execute(f"DELETE FROM lease WHERE {whose}", values)
 
-    def deadly(self) -> list[tuple[Asked, int]]:
+    def deadly(self) -> list[tuple[AnswerSpec, int]]:
         """The answers without a row that MOST_DEATHS processes have died at, and how many have."""
         query = "SELECT key, question, deaths FROM asked WHERE deaths >= ? AND key NOT IN (SELECT key FROM answer)"
         rows = self._rows(query, (MOST_DEATHS,))
@@ -348,14 +348,14 @@ class Database:
             for name, kind in kinds.items():
                 value = row[name]
                 if not (isinstance(value, kind) or (value is None and name in may_be_missing)):
-                    raise StudyError(f"{self.file} is damaged: {name} of a row is {shown(value)}")
+                    raise StudyError(f"{self.file} is damaged: {name} of a row is {format_value(value)}")
 
     def _check_holders(self, rows: Sequence[sqlite3.Row]) -> None:
         """Refuse rows that are of no process."""
         self._check_kinds(rows, {"machine": str, "process": int, "born": str, "since": str, "seen": float})
         for row in rows:
             if not (0 < row["process"] < LARGEST_PROCESS and _is_moment(row["since"])):
-                raise StudyError(f"{self.file} is damaged: process {row['process']} at work since {shown(row['since'])} cannot be")
+                raise StudyError(f"{self.file} is damaged: process {row['process']} at work since {format_value(row['since'])} cannot be")
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
         with self._in_words(), self._lock:
@@ -458,7 +458,7 @@ def _plain(value: Any, kind: str) -> Any:
     return int(value) if kind == "INTEGER" else float(value)
 
 
-def _question(asked: Asked) -> dict[str, Any]:
+def _question(asked: AnswerSpec) -> dict[str, Any]:
     """What a row says of what was asked."""
     plan = asked.data
     own = {name: getattr(asked, name) for name in ("digest", "task", "seed", "C", "family", "formulation", "solver", "tol", "time_limit")}
@@ -466,7 +466,7 @@ def _question(asked: Asked) -> dict[str, Any]:
     return own | read | {"kernel": str(asked.kernel)}
 
 
-def name_of(asked: Asked) -> str:
+def name_of(asked: AnswerSpec) -> str:
     """What the data are called: the bundled name, or that of the file."""
     return asked.data.source if asked.data.source in BUNDLED else Path(asked.data.source).name
 

@@ -19,11 +19,11 @@ from equimargin.data import Data
 from equimargin.distributed.on_dask import SECONDS_TO_FETCH, completed
 from equimargin.solvers.partitioned import Lost
 from equimargin.study.answer import answer, rows_of
-from equimargin.study.grid import Asked
+from equimargin.study.grid import AnswerSpec
 
-Done = tuple[Asked, dict[str, Any] | None]
+Done = tuple[AnswerSpec, dict[str, Any] | None]
 """An answer that was asked for, and its row; None where the processes that were at work on it died."""
-Work = Callable[[Iterator[Asked]], Iterator[Done]]
+Work = Callable[[Iterator[AnswerSpec]], Iterator[Done]]
 """What runs leased answers."""
 
 WAITING = 2
@@ -61,7 +61,7 @@ class Executor:
 def local(memory: int | None = None) -> Executor:
     """This process, one answer after the other; memory : as in `Executor`."""
 
-    def run(leased: Iterator[Asked]) -> Iterator[Done]:
+    def run(leased: Iterator[AnswerSpec]) -> Iterator[Done]:
         for asked in leased:
             yield asked, answer(asked, memory)
 
@@ -71,7 +71,7 @@ def local(memory: int | None = None) -> Executor:
 def of_joblib(jobs: int, memory: int | None = None) -> Executor:
     """That many processes of this machine, none of which is this one; memory : as in `Executor`."""
 
-    def run(leased: Iterator[Asked]) -> Iterator[Done]:
+    def run(leased: Iterator[AnswerSpec]) -> Iterator[Done]:
         from joblib import Parallel, delayed
 
         # joblib would take this process for a single one: then it starts two, of which one is at work at a time
@@ -102,14 +102,14 @@ def of_dask(scheduler: str | None, jobs: int, memory: int | None = None) -> Exec
     return Executor(opened, memory)
 
 
-def _done(asked: Asked, memory: int | None, data: Data | None = None) -> Done:
+def _done(asked: AnswerSpec, memory: int | None, data: Data | None = None) -> Done:
     """An answer, as another process runs it."""
     return asked, answer(asked, memory, data)
 
 
-def _on_a_cluster(client: Any, data: dict[str, Any], leased: Iterator[Asked], memory: int | None) -> Iterator[Done]:
+def _on_a_cluster(client: Any, data: dict[str, Any], leased: Iterator[AnswerSpec], memory: int | None) -> Iterator[Done]:
     """The answers of a cluster as they come; data : the rows that it has been asked for, by their digests."""
-    at_work: dict[Any, Asked] = {}
+    at_work: dict[Any, AnswerSpec] = {}
     while True:
         while len(at_work) < WAITING * max(len(_workers(client)), 1):
             asked = next(leased, None)
@@ -143,7 +143,7 @@ def _finished(client: Any, at_work: list[Any]) -> list[Any]:
         raise ClusterGone(f"the scheduler of the cluster is gone; {KEPT}") from None
 
 
-def _row_of(future: Any, asked: Asked) -> Done:
+def _row_of(future: Any, asked: AnswerSpec) -> Done:
     """An answer that has come, with its row."""
     try:
         failure = future.exception(timeout=SECONDS_TO_FETCH)

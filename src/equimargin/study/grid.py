@@ -30,7 +30,7 @@ KEY_DIGITS = 32
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnswerSpec:
     """One answer that a study asks for.
 
     Attributes
@@ -90,7 +90,7 @@ class Asked:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_json(cls, text: str) -> Asked:
+    def from_json(cls, text: str) -> AnswerSpec:
         """What `to_json` wrote."""
         read = json.loads(text)
         data, kernel, plugins = DataPlan(**read.pop("data")), KernelPlan(**read.pop("kernel")), tuple(read.pop("plugins"))
@@ -133,7 +133,7 @@ def problems(data: Data, plan: DataPlan, seed: int | None, kernel: KernelPlan, C
     return problems_of_data(rows, C, made, epsilon)
 
 
-def grid(plan: Plan) -> list[Asked]:
+def grid(plan: Plan) -> list[AnswerSpec]:
     """The answers that a plan asks for, those of one problem beside each other.
 
     Raises
@@ -146,7 +146,7 @@ def grid(plan: Plan) -> list[Asked]:
         load_plugin(plugin)
     families = matching(plan.families, sorted({entry.family for entry in REGISTRY.values()}), "family")
     choice = Choice.of(plan.formulations, plan.solvers)
-    found: dict[str, Asked] = {}
+    found: dict[str, AnswerSpec] = {}
     for number, data in enumerate(plan.data, 1):
         for asked in _of_data(plan, data, set(families), choice):
             first = found.setdefault(asked.key, asked)
@@ -159,7 +159,7 @@ def grid(plan: Plan) -> list[Asked]:
     return list(found.values())
 
 
-def _of_data(plan: Plan, data: DataPlan, families: set[str], choice: Choice) -> Iterator[Asked]:
+def _of_data(plan: Plan, data: DataPlan, families: set[str], choice: Choice) -> Iterator[AnswerSpec]:
     """The answers on one data set."""
     where = f"{plan.where}: data {data.source}"
     try:
@@ -180,4 +180,4 @@ def _of_data(plan: Plan, data: DataPlan, families: set[str], choice: Choice) -> 
             if problem.family in families:
                 for job in choice.jobs(problem, plan.tol):
                     answer = (problem.family, job.formulation, job.solver, plan.tol, plan.time_limit, plugins)
-                    yield Asked(data, digest, rows.task, seed, kernel, C, *answer)
+                    yield AnswerSpec(data, digest, rows.task, seed, kernel, C, *answer)

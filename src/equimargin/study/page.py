@@ -10,7 +10,7 @@ from typing import Any
 from equimargin.report.cell import Cell
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Picture, across, curve, line, upwards
 from equimargin.report.pages.rendering import rendered
-from equimargin.report.pages.scales import Linear, Logarithmic
+from equimargin.report.pages.scales import LinearScale, LogarithmicScale
 from equimargin.report.sentences import proven_digits
 from equimargin.study.summary import Progress, StudiedProblem, data_of, labels
 
@@ -101,8 +101,8 @@ def profile(problems: Sequence[StudiedProblem]) -> Picture | None:
     known = [ratio for found in ratios.values() for ratio in found if isfinite(ratio)]
     if not known:
         return None
-    x = Logarithmic.of([1.0, *known], LEFT, RIGHT)
-    y = Linear(0.0, 1.0, BOTTOM, TOP)
+    x = LogarithmicScale.of([1.0, *known], LEFT, RIGHT)
+    y = LinearScale(0.0, 1.0, BOTTOM, TOP)
     elements = [*across(x, TOP, BOTTOM, "factor of the fastest CPU time"), *upwards(y, LEFT, RIGHT, "share of problems")]
     legend = []
     said = []
@@ -135,7 +135,7 @@ def _share(ratios: Sequence[float], most: float) -> float:
     return sum(ratio <= most and isfinite(ratio) for ratio in ratios) / len(ratios)
 
 
-def _steps(ratios: Sequence[float], x: Logarithmic, y: Linear) -> Iterator[tuple[float, float]]:
+def _steps(ratios: Sequence[float], x: LogarithmicScale, y: LinearScale) -> Iterator[tuple[float, float]]:
     """The corners of a solver's line."""
     share = 0.0
     for ratio in sorted({1.0, *(ratio for ratio in ratios if isfinite(ratio))}):

@@ -31,7 +31,7 @@ from equimargin.data.bundled import BUNDLED
 from equimargin.data.encoding import CATEGORICAL
 from equimargin.data.tasks import TASKS
 from equimargin.formulations.kernels.registry import KERNELS, called, parameters_of
-from equimargin.formulations.numeric.arguments import did_you_mean, is_number, shown
+from equimargin.formulations.numeric.arguments import did_you_mean, format_value, is_number
 
 Read = Callable[[object], Any]
 
@@ -215,7 +215,7 @@ def _read(file: Path, where: str, table: object, readers: Mapping[str, tuple[str
         try:
             found[name] = read(value)
         except ValueError as wanted:
-            raise PlanError(f"{file}: {where}: {key} must be {wanted}, not {shown(value)}") from None
+            raise PlanError(f"{file}: {where}: {key} must be {wanted}, not {format_value(value)}") from None
     return found
 
 

@@ -11,7 +11,7 @@ from threading import Lock
 from equimargin.study.answer import died
 from equimargin.study.database import Database, StudyError
 from equimargin.study.executors import KEPT, Done, Executor, Work, WorkersDied
-from equimargin.study.grid import Asked
+from equimargin.study.grid import AnswerSpec
 
 
 class WorkerFailed(OSError):
@@ -72,19 +72,19 @@ def _in_words(done: Iterator[Done]) -> Iterator[Done]:
         raise WorkerFailed(f"a worker cannot run answers ({said}); {KEPT}") from failure
 
 
-class _Leased(Iterator[Asked]):
+class _Leased(Iterator[AnswerSpec]):
     """Answers, each leased as it is taken; threads of an executor may take them, where an error would be lost.
 
     failure : why none could be leased, if that is the reason.
     """
 
-    def __init__(self, database: Database, suspect: Asked | None = None) -> None:
+    def __init__(self, database: Database, suspect: AnswerSpec | None = None) -> None:
         """All that can be leased, or a suspect alone that has been leased."""
         self._database, self._suspect, self._lock = database, suspect, Lock()
         self._over = suspect is not None
         self.failure: StudyError | None = None
 
-    def __next__(self) -> Asked:
+    def __next__(self) -> AnswerSpec:
         with self._lock:
             asked, self._suspect = self._suspect, None
             try:

@@ -28,7 +28,7 @@ except ImportError as missing:
 
 from equimargin.testing.data import (
     Classes,
-    Levels,
+    OrdinalData,
     Relevances,
     Targets,
     classification_data,
@@ -55,7 +55,7 @@ __all__ = [
     "HARD",
     "ONE_NORM",
     "Classes",
-    "Levels",
+    "OrdinalData",
     "Relevances",
     "Targets",
     "check_formulation",

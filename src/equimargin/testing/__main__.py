@@ -9,7 +9,7 @@ from types import ModuleType
 
 from equimargin.formulations import REGISTRY, Kernel
 from equimargin.formulations.kernels.registry import KERNELS
-from equimargin.formulations.numeric.arguments import did_you_mean, said, shown
+from equimargin.formulations.numeric.arguments import did_you_mean, format_error, format_value
 from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.solvers import SOLVERS, Solver
 from equimargin.testing import check_formulation, check_kernel, check_solver
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{arguments[0]} cannot be found: {error}")
         return 2
     except Exception as error:
-        print(f"{arguments[0]} cannot be checked: {said(error)}")
+        print(f"{arguments[0]} cannot be checked: {format_error(error)}")
         return 2
     try:
         refuted = check()
@@ -62,7 +62,7 @@ def _named(module: str, name: str) -> Callable[[], object]:
         return lambda: check_kernel(made)
     if not isinstance(made, Solver):
         wrapped = "`equimargin.adapters.from_estimator` makes one of it" if hasattr(made, "fit") else "see `equimargin.solvers.Solver`"
-        raise ValueError(f"{shown(made)} is no Solver; {wrapped}")
+        raise ValueError(f"{format_value(made)} is no Solver; {wrapped}")
     return lambda: check_solver(made)
 
 

@@ -23,7 +23,7 @@ class Classes(NamedTuple):
     y: Array
 
 
-class Levels(NamedTuple):
+class OrdinalData(NamedTuple):
     """X (m, d), y (m,) levels in {0, ..., levels - 1}."""
 
     X: Array
@@ -180,7 +180,7 @@ def regression_data(draw: Draw, max_points: int = 10, tails: bool = True, min_po
 
 
 @st.composite
-def ordinal_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Levels:
+def ordinal_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> OrdinalData:
     """X, y and two to four levels: levels without a point, repeated points of other levels, a single level now and then.
 
     Parameters
@@ -196,7 +196,7 @@ def ordinal_data(draw: Draw, max_points: int = 10, tails: bool = True, min_point
         X[-1], y[-1] = X[0], levels - 1 - y[0]
     if draw(st.integers(0, 9)) == 0:
         y[:] = y[0]
-    return Levels(X, y, levels)
+    return OrdinalData(X, y, levels)
 
 
 @st.composite

@@ -18,7 +18,7 @@ from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.own.instances import check_own_solver
 from equimargin.proofs import Agreement, examine_solution, judge
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status
-from equimargin.solvers.registry import RegisteredSolver, takes
+from equimargin.solvers.registry import RegisteredSolver, supports_family
 from equimargin.testing.conforming import KERNELS, conforming, declared_answers, require, solved_answers
 from equimargin.testing.families import CANONICAL
 from equimargin.testing.problems import sample_problem
@@ -57,7 +57,7 @@ def check_solver(solver: str | Solver) -> None:
     checked = SOLVERS[solver] if isinstance(solver, str) else solver
     if isinstance(checked, RegisteredSolver) and checked.requires.shape is ProgramProblem:
         return check_own_solver(checked)
-    families = [family for family in CANONICAL if takes(checked, family)]
+    families = [family for family in CANONICAL if supports_family(checked, family)]
     unknown = [name for name in checked.families if not any(f"{family}.".startswith(f"{name}.") for family in FAMILIES)]
     near = did_you_mean(unknown[0], list(FAMILIES)) if unknown else ""
     require(not unknown, f"{checked.name} is for {', '.join(unknown)}, and no family is called so{near}")

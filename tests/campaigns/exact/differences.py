@@ -18,10 +18,10 @@ import numpy as np
 from campaigns.exact.nightly import Definition, _dense, _fractions, kernel_matrix
 from equimargin.formulations import MarginProblem
 from equimargin.formulations.rows.listed import Tube
-from equimargin.solvers.exact.active_set import ActiveSet, Ends, verified
-from equimargin.solvers.exact.numbers import Integral, as_integers, integral
+from equimargin.solvers.exact.active_set import ActiveSet, Ends, check_optimality
+from equimargin.solvers.exact.numbers import IntegerProblem, as_integers, integral
 from equimargin.solvers.exact.program.clock import Clock
-from equimargin.solvers.exact.sensitivity import Cost, ExactSensitivity, Feature, Parameter, Sides, Target, Weight
+from equimargin.solvers.exact.sensitivity import Cost, ExactSensitivity, Feature, OneSidedDerivatives, Parameter, Target, Weight
 from oracles.rationals import entry
 
 STEPS = (Fraction(1, 2**80), Fraction(1, 2**120))
@@ -67,7 +67,7 @@ def optimum_at(problem: MarginProblem, parameter: Parameter, step: Fraction, new
     state.start(state.alpha, [])
     assert state.run() is None
     low, high = state.bias() if numbers.biased else (Fraction(0), Fraction(0))
-    value = verified(numbers, state.alpha, low if low is not None else high if high is not None else Fraction(0))
+    value = check_optimality(numbers, state.alpha, low if low is not None else high if high is not None else Fraction(0))
     beta = at.rdot(list(state.alpha))
     f = [sum((k * v for k, v in zip(row, beta, strict=True)), Fraction(0)) for row in K]
     at_new = [sum((v * entry(problem.kernel, [*z], x) for v, x in zip(beta, X, strict=True)), Fraction(0)) for z in new]
@@ -109,14 +109,14 @@ def _wrong_bias(found: ExactSensitivity, side: str, way: int, here: Optimum, the
         yield from _wrong(f"the bias to the {side}", found.bias, side, way, here.bias[0] or Fraction(0), after)
 
 
-def _wrong(what: str, sides: Sides, side: str, way: int, before: Fraction, after: list[Fraction]) -> Iterator[str]:
+def _wrong(what: str, sides: OneSidedDerivatives, side: str, way: int, before: Fraction, after: list[Fraction]) -> Iterator[str]:
     derivative = getattr(sides, side)
     errors = [abs((v - before) / (way * step) - derivative) for v, step in zip(after, STEPS, strict=True)]
     if errors[1] > FALL * errors[0] or errors[1] > RIGHT * (1 + abs(derivative)):
         yield f"{what}: {float(derivative)!r} is not the limit of differences, off by {float(errors[0]):.1e} and {float(errors[1]):.1e}"
 
 
-def _in_integers(problem: MarginProblem, K: list[list[Fraction]], t: list[Fraction], c: list[Fraction]) -> Integral:
+def _in_integers(problem: MarginProblem, K: list[list[Fraction]], t: list[Fraction], c: list[Fraction]) -> IntegerProblem:
     """The problem in integers, from its Gram matrix, targets and finite costs."""
     ridge = [1 / (2 * v) if problem.squared and v else Fraction(0) for v in c]
     unit = lcm(*(v.denominator for row in K for v in row), *(v.denominator for v in t), *(v.denominator for v in ridge))

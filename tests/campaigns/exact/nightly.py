@@ -38,7 +38,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.bounds.intervals import inner_interval
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed
-from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.numeric.dyadic import round_to_dyadic_grid
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.solvers import SOLVERS, ExactOptimum, Status, exact_optimum, given_gram, solve
@@ -338,8 +338,8 @@ def exact_values(at: Definition, point: Any) -> tuple[Fraction | None, Fraction 
     """
     problem = at.problem
     if isinstance(problem, OneNormProblem):
-        u = _fractions(on_grid(point.u, np.full(problem.p, problem.C), problem.bias_signs))
-        x = point.x if problem.over == "points" else on_grid(point.x, np.full(problem.p, inf), np.zeros(problem.p))
+        u = _fractions(round_to_dyadic_grid(point.u, np.full(problem.p, problem.C), problem.bias_signs))
+        x = point.x if problem.over == "points" else round_to_dyadic_grid(point.x, np.full(problem.p, inf), np.zeros(problem.p))
         lower = sum(u, Fraction(0)) / max([Fraction(1), *at.prices(u)])
         return lower, None if problem.bias and point.b is None else at.cost(_fractions(x), Fraction(point.b or 0.0))
     if None in at.c:

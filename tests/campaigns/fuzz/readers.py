@@ -23,7 +23,7 @@ from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.result import RegularizationPath
 from equimargin.solvers.solution import Solution
 from equimargin.study.database import Database, StudyError
-from equimargin.study.grid import Asked
+from equimargin.study.grid import AnswerSpec
 from equimargin.study.plan import DataPlan, KernelPlan, PlanError, read_plan
 from equimargin.study.results import Study
 
@@ -41,7 +41,7 @@ NUMBERED = "a,b,y\n1,2,3\n2,1,1\n0,0,2\n"
 """The rows that pairs rank, which have numbers."""
 NAMED = "id,a,b,qid,y\np,1,2,1,3\nq,2,1,1,1\nr,0,0,2,2\n"
 """Such rows with names."""
-ASKED = Asked(DataPlan("xor"), "0" * 32, "classification", None, KernelPlan(), 1.0, "svm.soft", None, "smo", 1e-6, 60.0)
+ASKED = AnswerSpec(DataPlan("xor"), "0" * 32, "classification", None, KernelPlan(), 1.0, "svm.soft", None, "smo", 1e-6, 60.0)
 """An answer that the study of the corpus asks for."""
 
 

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from equimargin import __version__
 from equimargin.cli.app import app
-from equimargin.cli.posing import Posing, kernel_of
+from equimargin.cli.posing import ProblemFields, kernel_of
 from equimargin.data import load
 from equimargin.estimators import MarginClassifier
 from places import ROOT
@@ -494,7 +494,7 @@ def test_completion_offers_commands_and_values() -> None:
 @pytest.mark.parametrize("name", ["linear", "poly", "rbf", "sigmoid"])
 def test_kernels_of_the_command_line_are_those_of_the_estimators(name: str) -> None:
     data = load("iris")
-    assert kernel_of(Posing(kernel=name), data) == MarginClassifier(kernel=name)._kernel(data.X)
+    assert kernel_of(ProblemFields(kernel=name), data) == MarginClassifier(kernel=name)._kernel(data.X)
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from equimargin.report.pages.intervals import intervals
 from equimargin.report.pages.link_graph import KINDS, NAMES, draw_links, link_graph
 from equimargin.report.pages.path import ROWS, path_page
 from equimargin.report.pages.path import verdict as verdict_on_path
-from equimargin.report.pages.scales import Linear, Logarithmic, Signed
+from equimargin.report.pages.scales import LinearScale, LogarithmicScale, SignedScale
 from equimargin.report.pages.times import times
 from equimargin.report.view import family_view
 from equimargin.solvers import regularization_path
@@ -43,7 +43,7 @@ def found() -> Comparison:
 
 @given(values=st.lists(positive, min_size=1, max_size=5), more=st.tuples(positive, positive))
 def test_a_logarithmic_scale_keeps_the_order_and_holds_its_values(values: list[float], more: tuple[float, float]) -> None:
-    scale = Logarithmic.of(values, 10.0, 110.0)
+    scale = LogarithmicScale.of(values, 10.0, 110.0)
     small, large = sorted(more)
     assert 10.0 <= scale.place(small) <= scale.place(large) <= 110.0
     assert 10.0**scale.low <= min(values) * (1 + 1e-12)
@@ -55,7 +55,7 @@ def test_a_logarithmic_scale_keeps_the_order_and_holds_its_values(values: list[f
 
 @given(least=st.integers(-17, 0), decades=st.integers(1, 18), values=st.tuples(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3)))
 def test_a_scale_around_0_is_odd_and_keeps_the_order(least: int, decades: int, values: tuple[float, float]) -> None:
-    scale = Signed(least, least + decades, 0.0, 200.0)
+    scale = SignedScale(least, least + decades, 0.0, 200.0)
     small, large = sorted(values)
     assert 0.0 <= scale.place(small) <= scale.place(large) <= 200.0
     assert scale.place(-large) == pytest.approx(200.0 - scale.place(large))
@@ -66,7 +66,7 @@ def test_a_scale_around_0_is_odd_and_keeps_the_order(least: int, decades: int, v
 
 @given(low=st.floats(-1e6, 1e6), more=st.floats(1e-3, 1e6))
 def test_a_linear_scale_has_round_ticks_within(low: float, more: float) -> None:
-    ticks = list(Linear(low, low + more, 0.0, 1.0).ticks())
+    ticks = list(LinearScale(low, low + more, 0.0, 1.0).ticks())
     assert 1 <= len(ticks) <= 8
     for place, words in ticks:
         assert low + place * more == pytest.approx(float(words), abs=1e-9 * max(abs(low), more))

@@ -19,7 +19,7 @@ from equimargin.study import Study
 from equimargin.study import database as module
 from equimargin.study.answer import provenance
 from equimargin.study.database import MOST_DEATHS, SCHEMA, Database, StudyError
-from equimargin.study.grid import Asked, grid
+from equimargin.study.grid import AnswerSpec, grid
 from equimargin.study.plan import DataPlan, Plan
 from narrow import present
 from places import HANG
@@ -30,21 +30,21 @@ ROW = {"status": "optimal", "ok": True, "agreement": "agrees", "value": 1.0, "cp
 
 
 @pytest.fixture(scope="module")
-def asked() -> list[Asked]:
+def asked() -> list[AnswerSpec]:
     """Six answers on exclusive or."""
     plan = Plan("six", "", (DataPlan("xor"),), costs=(1.0, 2.0, 3.0), families=("svm.soft", "svm.l2"), solvers=("smo",))
     return grid(plan)
 
 
 @pytest.fixture
-def opened(tmp_path: Path, asked: list[Asked]) -> Iterator[Database]:
+def opened(tmp_path: Path, asked: list[AnswerSpec]) -> Iterator[Database]:
     """A database that asks for them."""
     with Database(tmp_path / "study.sqlite", writes=True) as database:
         database.enter("six", "the plan", asked)
         yield database
 
 
-def test_an_answer_is_leased_once_and_written_once(opened: Database, asked: list[Asked]) -> None:
+def test_an_answer_is_leased_once_and_written_once(opened: Database, asked: list[AnswerSpec]) -> None:
     with opened.held(), Database(opened.file, writes=True) as other, other.held():
         leased = [present((opened, other)[k % 2].lease()) for k in range(6)]
         assert leased == asked
@@ -58,7 +58,7 @@ def test_an_answer_is_leased_once_and_written_once(opened: Database, asked: list
     assert opened.provenances()[row["provenance"]]["equimargin"]
 
 
-def test_what_a_dead_process_has_leased_is_leased_anew_after_all_else(opened: Database, asked: list[Asked]) -> None:
+def test_what_a_dead_process_has_leased_is_leased_anew_after_all_else(opened: Database, asked: list[AnswerSpec]) -> None:
     script = (
         "import sys; from equimargin.study.database import Database; d = Database(sys.argv[1], True); h = d.held(); h.__enter__(); "
         "d.lease(); print('leased', flush=True); sys.stdin.read()"
@@ -77,7 +77,7 @@ def test_what_a_dead_process_has_leased_is_leased_anew_after_all_else(opened: Da
 
 
 def test_a_lease_of_another_machine_stands_as_long_as_it_shows_signs_of_life(
-    opened: Database, asked: list[Asked], monkeypatch: pytest.MonkeyPatch
+    opened: Database, asked: list[AnswerSpec], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened.held():
         opened.lease()
@@ -96,7 +96,7 @@ def test_a_number_that_was_given_to_another_process_is_no_life(opened: Database,
         assert opened.holders() == []
 
 
-def test_an_answer_that_has_ended_many_processes_is_told(opened: Database, asked: list[Asked]) -> None:
+def test_an_answer_that_has_ended_many_processes_is_told(opened: Database, asked: list[AnswerSpec]) -> None:
     with opened.held():
         for _ in range(MOST_DEATHS):
             while opened.lease() or opened.lease(suspect=True):
@@ -106,7 +106,7 @@ def test_an_answer_that_has_ended_many_processes_is_told(opened: Database, asked
         assert opened.deadly() == [(each, MOST_DEATHS) for each in asked]
 
 
-def test_a_plan_that_grows_keeps_its_answers(opened: Database, asked: list[Asked]) -> None:
+def test_a_plan_that_grows_keeps_its_answers(opened: Database, asked: list[AnswerSpec]) -> None:
     with opened.held():
         opened.write(present(opened.lease()), ROW)
         opened.enter("fewer", "", asked[1:3])
@@ -143,7 +143,7 @@ def test_data_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert all(name in page for name in names)
 
 
-def test_what_had_too_little_memory_is_asked_again_with_more(opened: Database, asked: list[Asked]) -> None:
+def test_what_had_too_little_memory_is_asked_again_with_more(opened: Database, asked: list[AnswerSpec]) -> None:
     failed = {"ok": False, "agreement": "skipped", "status": "too_large"}
     with opened.held():
         for memory, row in ((100, ROW), (100, ROW | failed), (None, ROW | failed), (100, ROW | failed | {"status": "time_limit"})):
@@ -158,7 +158,7 @@ def test_what_had_too_little_memory_is_asked_again_with_more(opened: Database, a
         assert opened.lease() == asked[1]
 
 
-def test_a_study_in_a_folder_that_cannot_be_written_is_read(opened: Database, asked: list[Asked]) -> None:
+def test_a_study_in_a_folder_that_cannot_be_written_is_read(opened: Database, asked: list[AnswerSpec]) -> None:
     """Root may write everywhere: then another user looks at it."""
     with opened.held():
         opened.write(present(opened.lease()), ROW)
@@ -217,7 +217,7 @@ def test_a_look_leaves_the_log_of_a_killed_process_as_it_is(opened: Database, tm
     assert [file.read_bytes() for file in killed] == before
 
 
-def test_a_full_disk_loses_nothing(opened: Database, asked: list[Asked]) -> None:
+def test_a_full_disk_loses_nothing(opened: Database, asked: list[AnswerSpec]) -> None:
     with opened.held():
         opened.write(present(opened.lease()), ROW)
         pages = opened._sql.execute("PRAGMA page_count").fetchone()[0]
@@ -314,7 +314,7 @@ def test_an_answer_without_its_provenance_has_none(opened: Database) -> None:
     assert (record["ok"], record["machine"]) == (1, None)
 
 
-def test_a_database_does_not_say_which_plug_ins_are_run(opened: Database, asked: list[Asked]) -> None:
+def test_a_database_does_not_say_which_plug_ins_are_run(opened: Database, asked: list[AnswerSpec]) -> None:
     """What a process has left that is gone is forgotten where the plan does not ask for it; and what it asks for is read anew."""
     strange = replace(asked[0], C=7.0, plugins=("antigravity",))
     for key, question in ((strange.key, strange.to_json()), ("k", "[]")):

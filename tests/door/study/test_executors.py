@@ -16,7 +16,7 @@ from equimargin.solvers import SOLVERS
 from equimargin.study import Study
 from equimargin.study.database import Database
 from equimargin.study.executors import FREE_PORT, ClusterGone, Executor, _cluster, local, of_dask, of_joblib
-from equimargin.study.grid import Asked, grid
+from equimargin.study.grid import AnswerSpec, grid
 from equimargin.study.plan import DataPlan, Plan
 from equimargin.study.run import run
 
@@ -44,13 +44,13 @@ def plugin(tmp_path: Path) -> Iterator[Path]:
     sys.path.remove(str(tmp_path))
 
 
-def of_iris(*solvers: str, plugins: tuple[str, ...] = ()) -> list[Asked]:
+def of_iris(*solvers: str, plugins: tuple[str, ...] = ()) -> list[AnswerSpec]:
     """Answers on twenty rows of iris."""
     data = (DataPlan("iris", sample=20),)
     return grid(Plan("iris", "", data, families=("svm.soft",), costs=(0.1, 1.0), solvers=solvers, plugins=plugins))
 
 
-def rows(file: Path, asked: list[Asked], executor: Executor) -> list[dict[str, Any]]:
+def rows(file: Path, asked: list[AnswerSpec], executor: Executor) -> list[dict[str, Any]]:
     """The table of a study, without its times."""
     with Database(file, writes=True) as database:
         database.enter("iris", "", asked)

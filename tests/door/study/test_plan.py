@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from equimargin.formulations.kernels.registry import PARAMETERS
-from equimargin.study.grid import Asked, grid
+from equimargin.study.grid import AnswerSpec, grid
 from equimargin.study.plan import KERNEL, PlanError, read_plan
 
 Written = Callable[[str], Path]
@@ -162,7 +162,7 @@ def test_an_answer_survives_its_text(written: Written) -> None:
     plan = '[[data]]\nsource = "iris"\nsample = 9\ndrop = "none"\n[[kernel]]\nname = "rbf"\n[grid]\nC = inf'
     plan = plan.replace('drop = "none"\n', "")
     for asked in grid(read_plan(written(plan))):
-        again = Asked.from_json(asked.to_json())
+        again = AnswerSpec.from_json(asked.to_json())
         assert again.key == asked.key
         assert again == asked
     assert np.isinf(asked.C)

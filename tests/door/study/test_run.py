@@ -24,7 +24,7 @@ from equimargin.study import answer as module
 from equimargin.study.answer import ChangedData, answer, provenance
 from equimargin.study.database import Database
 from equimargin.study.executors import Done, Executor, Work, WorkersDied, local
-from equimargin.study.grid import Asked, grid
+from equimargin.study.grid import AnswerSpec, grid
 from equimargin.study.memory import bytes_of, estimate, in_words
 from equimargin.study.plan import DataPlan, KernelPlan, Plan
 from equimargin.study.run import WorkerFailed, _Leased, run
@@ -33,7 +33,7 @@ from places import HANG
 TIMES = ("compile_seconds", "solve_seconds", "cpu_seconds", "finished")
 
 
-def of_xor(**more: Any) -> list[Asked]:
+def of_xor(**more: Any) -> list[AnswerSpec]:
     """Answers on exclusive or."""
     kernels = (KernelPlan("polynomial", {"degree": 2, "gamma": 1.0, "coef0": 1.0}),)
     return grid(Plan("xor", "", (DataPlan("xor"),), kernels, families=("svm.soft",), solvers=("smo", "CLARABEL"), **more))
@@ -65,9 +65,9 @@ def test_every_answer_is_a_row_with_its_proof(opened: Database) -> None:
 
 
 def test_what_is_there_is_not_run_again(opened: Database) -> None:
-    ran: list[Asked] = []
+    ran: list[AnswerSpec] = []
 
-    def stopping(leased: Iterator[Asked]) -> Iterator[Done]:
+    def stopping(leased: Iterator[AnswerSpec]) -> Iterator[Done]:
         for asked in leased:
             ran.append(asked)
             if len(ran) == 2:
@@ -85,7 +85,7 @@ def test_what_ends_its_process_is_tried_again_and_then_told(opened: Database) ->
     deadly = of_xor()[0]
     tries = []
 
-    def dying(leased: Iterator[Asked]) -> Iterator[Done]:
+    def dying(leased: Iterator[AnswerSpec]) -> Iterator[Done]:
         """All answers at once: the death of one is that of all."""
         together = list(leased)
         if deadly in together:
@@ -156,9 +156,9 @@ def test_suspects_are_run_by_one_executor(opened: Database) -> None:
 
 def test_nothing_is_leased_once_it_is_over(opened: Database) -> None:
     """A thread of joblib may want an answer when the others have been given back."""
-    kept: list[Iterator[Asked]] = []
+    kept: list[Iterator[AnswerSpec]] = []
 
-    def dying(leased: Iterator[Asked]) -> Iterator[Done]:
+    def dying(leased: Iterator[AnswerSpec]) -> Iterator[Done]:
         kept.append(leased)
         yield from ((asked, answer(asked)) for asked in islice(leased, 1))
         raise WorkersDied
@@ -193,7 +193,7 @@ def test_what_is_being_leased_is_leased_before_it_is_over(opened: Database, monk
 
 
 def test_a_worker_that_cannot_work_is_a_sentence(opened: Database) -> None:
-    def failing(leased: Iterator[Asked]) -> Iterator[Done]:
+    def failing(leased: Iterator[AnswerSpec]) -> Iterator[Done]:
         next(leased)
         yield from ()
         raise ModuleNotFoundError("No module named\n'cvxpy'")

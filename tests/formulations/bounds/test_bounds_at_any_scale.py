@@ -34,14 +34,24 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.bounds.evaluate import arithmetic
+from equimargin.formulations.bounds.evaluate import relative_rounding_error
 from equimargin.formulations.bounds.intervals import Interval, inner_interval
-from equimargin.formulations.bounds.slater import strictly_inside
+from equimargin.formulations.bounds.slater import find_slater_point
 from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.kernels.gram import proven_shift
-from equimargin.formulations.numeric.dyadic import on_grid
-from equimargin.formulations.numeric.rounding import added, largest, product, products_within, quotient, root, rounded, summed, total
+from equimargin.formulations.numeric.dyadic import round_to_dyadic_grid
+from equimargin.formulations.numeric.rounding import (
+    add_rounded,
+    bound_products,
+    divide_rounded,
+    max_or_inf,
+    multiply_rounded,
+    multiply_with_depth,
+    round_toward,
+    sqrt_rounded,
+    sum_rounded,
+)
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.solvers import Status, exact_optimum, solve
@@ -230,13 +240,13 @@ def test_the_values_of_a_point_of_a_linear_program(case: tuple[OneNormProblem, O
     """Likewise, at x >= 0 and multipliers on their grids."""
     problem, point = case
     proven, inside = interval(problem, point), inner_interval(problem, point)
-    u = fractions(on_grid(present(point.u), np.full(problem.p, problem.C), problem.bias_signs))
+    u = fractions(round_to_dyadic_grid(present(point.u), np.full(problem.p, problem.C), problem.bias_signs))
     dual = sum(u, Fraction(0)) / max(Fraction(1), *exact_prices(problem, u), Fraction(1))
     assert Fraction(proven.lower) <= dual
     assert inside.lower == inf or dual <= Fraction(inside.lower)
     x = np.maximum(present(point.x), 0.0)
     if problem.over == "rows":
-        x = on_grid(x, np.full(problem.size, inf), np.zeros(problem.size))
+        x = round_to_dyadic_grid(x, np.full(problem.size, inf), np.zeros(problem.size))
     violated = sum((max(Fraction(0), 1 - margin) for margin in exact_margins(problem, fractions(x), Fraction(point.b or 0.0))), Fraction(0))
     primal = sum(fractions(x), Fraction(0)) + Fraction(problem.C) * violated
     assert proven.upper == inf or primal <= Fraction(proven.upper)
@@ -319,14 +329,14 @@ def test_whether_f_is_evaluated_once_more_is_asked_once() -> None:
 def test_a_point_inside_a_tube_is_not_sought_beyond_float64() -> None:
     """A kernel that overflows has none; a mistake in the search is an error and not the answer that there is none."""
     tube = regression([[1.0], [2.0]], [1.0, -1.0], inf, 0.1)
-    assert strictly_inside(tube) is not None
-    assert strictly_inside(replace(tube, X=np.array([[1e308], [inf]]))) is None
+    assert find_slater_point(tube) is not None
+    assert find_slater_point(replace(tube, X=np.array([[1e308], [inf]]))) is None
     with np.errstate(all="ignore"):
-        assert strictly_inside(replace(tube, X=np.array([[1e200], [-1e200]]), kernel=polynomial(2, 1.0, 1.0))) is None
+        assert find_slater_point(replace(tube, X=np.array([[1e200], [-1e200]]), kernel=polynomial(2, 1.0, 1.0))) is None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("equimargin.formulations.bounds.slater._least_squares", lambda design, y: np.zeros(7))
         with pytest.raises(ValueError, match="matmul"):
-            strictly_inside(tube)
+            find_slater_point(tube)
 
 
 def test_the_size_of_an_interval_without_a_finite_end() -> None:
@@ -402,7 +412,7 @@ def test_a_tube_with_a_bias_that_is_missed_by_little_costs_little() -> None:
 @example(2.0**-523, [float(np.nextafter(2.0, 0.0) * 2.0**-500)])  # rounded up into the normal range
 def test_exact_products_of_costs_lie_within_two_floats(C: float, weights: list[float]) -> None:
     """C x weight as exact optima and certificates take it, 0 inf = 0; the floats are equal or neighbours of the rounded one."""
-    least, most = products_within(np.asarray(C), np.array(weights))
+    least, most = bound_products(np.asarray(C), np.array(weights))
     for w, low, high in zip(weights, least.tolist(), most.tolist(), strict=True):
         if 0.0 in (C, w):
             assert low == high == 0
@@ -425,8 +435,8 @@ def test_multipliers_are_within_the_exact_costs() -> None:
 def test_multipliers_near_the_smallest_float_lie_on_a_grid() -> None:
     """The subnormal floats are one."""
     alpha = np.array([5e-324, 1e-322, 3e-310])
-    assert on_grid(alpha, np.full(3, inf), np.zeros(3)).tolist() == alpha.tolist()
-    assert on_grid(np.array([1e308, 1.0]), np.full(2, inf), np.zeros(2)).tolist() == [1e308, 0.0]
+    assert round_to_dyadic_grid(alpha, np.full(3, inf), np.zeros(3)).tolist() == alpha.tolist()
+    assert round_to_dyadic_grid(np.array([1e308, 1.0]), np.full(2, inf), np.zeros(2)).tolist() == [1e308, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -495,7 +505,7 @@ def test_an_overflow_proves_nothing() -> None:
     problem = OVERFLOWING
     proven = interval(problem, OneNormPoint(u=np.array([1.0])))
     assert (proven.lower <= 5e-324, proven.upper) == (True, inf)
-    assert arithmetic(problem) == inf
+    assert relative_rounding_error(problem) == inf
     assert (
         interval(replace(classification([[1.0], [-1.0]], [1.0, -1.0]), X=np.array([[1e200], [-1e200]])), Point(alpha=np.ones(2))).lower
         <= 5e-401
@@ -513,7 +523,12 @@ every_float = st.one_of(st.floats(), extreme_scales(), extreme_scales().map(lamb
 def test_every_operation_is_rounded_to_one_side(x: float, y: float, way: float) -> None:
     """Finite floats against fractions; whatever else, never a NaN."""
     with np.errstate(all="ignore"):
-        results = {"+": added(x, y, way), "*": product(x, y, way), "/": quotient(x, y, way), "sum": total(np.array([x, y, 1.0]), way)}
+        results = {
+            "+": add_rounded(x, y, way),
+            "*": multiply_rounded(x, y, way),
+            "/": divide_rounded(x, y, way),
+            "sum": sum_rounded(np.array([x, y, 1.0]), way),
+        }
     assert not any(np.isnan(value) for value in results.values())
     if not np.isfinite([x, y]).all():
         return
@@ -527,13 +542,13 @@ def test_every_operation_is_rounded_to_one_side(x: float, y: float, way: float) 
 def test_a_nan_is_infinite_on_the_side_to_which_it_is_rounded() -> None:
     values = np.array([1.0, nan, 0.5])
     with np.errstate(all="ignore"):
-        assert rounded(values, 1.0)[1] == inf
-        assert rounded(values, -1.0)[1] == -inf
-        assert largest(values) == inf
-        assert largest(values[:1], 3.0) == 3.0
-        assert total(values, 1.0) == inf
-        assert total(np.array([1e308, 1e308, -1e308]), -1.0) <= 1e308  # fsum overflows on its way
-        assert root(2.0, 1.0) > 2**0.5 > root(2.0, -1.0)
+        assert round_toward(values, 1.0)[1] == inf
+        assert round_toward(values, -1.0)[1] == -inf
+        assert max_or_inf(values) == inf
+        assert max_or_inf(values[:1], 3.0) == 3.0
+        assert sum_rounded(values, 1.0) == inf
+        assert sum_rounded(np.array([1e308, 1e308, -1e308]), -1.0) <= 1e308  # fsum overflows on its way
+        assert sqrt_rounded(2.0, 1.0) > 2**0.5 > sqrt_rounded(2.0, -1.0)
 
 
 def test_bounds_compare_by_no_function_that_drops_a_nan() -> None:
@@ -556,7 +571,7 @@ def test_sums_in_blocks_are_within_their_bound(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     A, v = rng.normal(size=(2, n)) * 10.0 ** rng.integers(-8, 8, n), rng.normal(size=n)
     for M in (A, np.asfortranarray(A)):
-        found, depth = summed(M, v)
+        found, depth = multiply_with_depth(M, v)
         assert depth <= max(64, 2 * n**0.5 + 2)
         for row, value in zip(M, found.tolist(), strict=True):
             exact = inner(fractions(row), fractions(v))

@@ -22,7 +22,7 @@ from equimargin.formulations import (
     rbf,
 )
 from equimargin.formulations.bounds.complete import OneNormCompletion
-from equimargin.formulations.bounds.given import given_point
+from equimargin.formulations.bounds.given import parse_point
 from equimargin.solvers import solve
 from equimargin.testing import margin_problems, sample_problem
 from narrow import as_a, present
@@ -81,10 +81,10 @@ def test_canonical_points_and_parts_of_programs_are_taken() -> None:
     both = complete(PROGRAM, {"x": np.zeros(PROGRAM.size), "u": np.zeros(PROGRAM.p)}).both_sides
     assert as_a(OneNormPoint, both).u is not None
     own = OneNormPoint(x=np.ones(PROGRAM.size), u=np.zeros(PROGRAM.p))
-    taken = as_a(OneNormPoint, given_point(PROGRAM, own))
+    taken = as_a(OneNormPoint, parse_point(PROGRAM, own))
     assert np.array_equal(present(taken.x), present(own.x))
     assert np.array_equal(present(taken.u), present(own.u))
-    assert np.array_equal(present(as_a(Point, given_point(SOFT, point)).w), present(point.w))
+    assert np.array_equal(present(as_a(Point, parse_point(SOFT, point)).w), present(point.w))
     pairs = ranking(X, [0, 1, 2], loss="squared_hinge")
     implicit = present(solve(pairs, "newton").dual)
     assert complete(pairs, {"alpha": implicit}).point.alpha is implicit

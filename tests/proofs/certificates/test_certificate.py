@@ -36,7 +36,7 @@ from equimargin.formulations import (
 from equimargin.proofs import certificate, certify, checker
 from equimargin.proofs.certificates.problem import certificate_at, certificate_of_ray, state
 from equimargin.solvers import exact_optimum, solve
-from equimargin.solvers.ray import Ray
+from equimargin.solvers.ray import FarkasRay
 from equimargin.testing import margin_problems, sample_problem
 from families import OF_THE_CERTIFICATE
 from narrow import as_a
@@ -181,8 +181,8 @@ def test_a_forged_ray_is_rejected_by_the_writer_and_by_the_checker(name: str) ->
 def test_a_ray_of_another_form_is_refused_in_a_sentence(rows: Any, weights: Any, words: str) -> None:
     circle = ranking_from_pairs(np.array([[0.0], [1.0]]), np.array([[0, 1], [1, 0]]), np.inf)
     with pytest.raises(ValueError, match=words):
-        certificate_of_ray(circle, Ray(rows, weights, "made by hand"))
-    arrays: Any = Ray(np.array([[0, 1], [1, 0]]), np.array([1, 1]), "a circle")  # type: ignore[arg-type]
+        certificate_of_ray(circle, FarkasRay(rows, weights, "made by hand"))
+    arrays: Any = FarkasRay(np.array([[0, 1], [1, 0]]), np.array([1, 1]), "a circle")  # type: ignore[arg-type]
     assert check(certificate_of_ray(circle, arrays)) == (math.inf, math.inf)
 
 
@@ -191,14 +191,14 @@ def test_a_ray_of_soft_rows_proves_nothing() -> None:
     X = np.array([[0.0], [1.0]])
     soft = ranking_from_pairs(X, np.array([[0, 1], [1, 0]]), 1.0)
     with pytest.raises(ValueError, match="is not a hard row of the problem"):
-        certificate_of_ray(soft, Ray(((0, 1), (1, 0)), (1, 1), "a circle"))
+        certificate_of_ray(soft, FarkasRay(((0, 1), (1, 0)), (1, 1), "a circle"))
 
 
 def test_nearly_equal_points_are_not_taken_as_one() -> None:
     """Their kernel values are equal in every digit that the checker has, and functions tell them apart all the same."""
     X = np.array([[1.0], [1.0 + 2.0**-52], [3.0]])
     near = ranking_from_pairs(X, np.array([[0, 2], [2, 1]]), np.inf, rbf(0.5))
-    ray = Ray(((0, 2), (2, 1)), (1, 1), "a circle")
+    ray = FarkasRay(((0, 2), (2, 1)), (1, 1), "a circle")
     with pytest.raises(ValueError, match="its rows do not cancel"):
         certificate_of_ray(near, ray)
     X[1] = X[0]

@@ -228,12 +228,12 @@ def test_the_extracted_program_answers_as_the_checker_in_python_does(tmp_path: P
         *PROGRAMS.values(),
         *(one for _, one in one_sided(TUBE)),
     ):
-        assert coq.answer(built, written(tmp_path, "true.json", document)) is coq.Answer.ACCEPTED
+        assert coq.answer(built, written(tmp_path, "true.json", document)) is coq.CheckerAnswer.ACCEPTED
         for _, changed in mutations(document, rng, 40):
             again = signed(changed)
             data = json.dumps(again).encode()
             found = coq.answer(built, written(tmp_path, "changed.json", again))
-            assert (found is coq.Answer.ACCEPTED) == (accepted(data) is not None)
+            assert (found is coq.CheckerAnswer.ACCEPTED) == (accepted(data) is not None)
 
 
 @pytest.mark.slow
@@ -245,7 +245,7 @@ def test_the_program_refuses_wrong_digests_keys_and_schemas(document: dict[str, 
     files = [tmp_path / f"{k}.json" for k in range(len(forms))]
     for file, data in zip(files, forms, strict=True):
         file.write_bytes(data)
-    found = [answer is coq.Answer.ACCEPTED for answer in coq.answers(coq.build(), files)]
+    found = [answer is coq.CheckerAnswer.ACCEPTED for answer in coq.answers(coq.build(), files)]
     assert found == [accepted(data) is not None for data in forms]
     assert {True, False} == set(found)
 
@@ -256,18 +256,18 @@ def test_the_program_takes_the_numbers_of_rows_as_integers_alone(tmp_path: Path)
     for rows in ([float(row) for row in dual["rows"]], [str(row) for row in dual["rows"]]):
         changed = signed(SOFT | {"dual": dual | {"rows": rows}})
         assert accepted(json.dumps(changed).encode()) is None
-        assert coq.answer(coq.build(), written(tmp_path, "rows.json", changed)) is coq.Answer.UNREAD
+        assert coq.answer(coq.build(), written(tmp_path, "rows.json", changed)) is coq.CheckerAnswer.UNREAD
 
 
 @BOTH
 def test_the_program_refuses_a_ray_that_is_none(tmp_path: Path) -> None:
     """Multipliers that do not cancel, and weights of which a row of the ray has a finite one."""
     problem, dual = WITHOUT_POINT["problem"], WITHOUT_POINT["dual"]
-    assert coq.answer(coq.build(), written(tmp_path, "ray.json", WITHOUT_POINT)) is coq.Answer.ACCEPTED
+    assert coq.answer(coq.build(), written(tmp_path, "ray.json", WITHOUT_POINT)) is coq.CheckerAnswer.ACCEPTED
     soft = signed(WITHOUT_POINT | {"problem": problem | {"family": "svm.soft", "C": 1, "weights": ["inf", "inf", "inf", 1e6]}})
     apart = signed(WITHOUT_POINT | {"dual": dual | {"numerators": [2, 2, 1, 3]}})
     for wrong in (soft, apart):
-        assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.Answer.REJECTED
+        assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.CheckerAnswer.REJECTED
         assert accepted(json.dumps(wrong).encode()) is None
 
 
@@ -276,20 +276,20 @@ def test_the_program_refuses_a_matrix_that_is_not_semidefinite(tmp_path: Path) -
     """A margin problem needs K >= 0, a linear program does not; and what a certificate says of that has to be so."""
     signs, multipliers = [1, -1], {"rows": [0, 1], "numerators": [1, 1], "denominator": 1}
     indefinite = certificate(solve(one_norm_classification(INDEFINITE, signs, 1.0, precomputed()), tol=1e-9))
-    assert coq.answer(coq.build(), written(tmp_path, "program.json", indefinite)) is coq.Answer.ACCEPTED
+    assert coq.answer(coq.build(), written(tmp_path, "program.json", indefinite)) is coq.CheckerAnswer.ACCEPTED
     margin = SINGULAR["problem"] | {"features": [[0], [1, -2]], "labels": signs}
     claim = {"lower": 0, "upper": "inf"}
     for triangle, expected in (
-        ([[0], [1, -2]], coq.Answer.REJECTED),
-        ([[1], [1, 1]], coq.Answer.ACCEPTED),
-        ([[1], [2, 1]], coq.Answer.REJECTED),
+        ([[0], [1, -2]], coq.CheckerAnswer.REJECTED),
+        ([[1], [1, 1]], coq.CheckerAnswer.ACCEPTED),
+        ([[1], [2, 1]], coq.CheckerAnswer.REJECTED),
     ):
         made = SINGULAR | {"problem": margin | {"features": triangle}, "primal": None, "dual": multipliers, "claim": claim}
         again = signed(made)
         assert coq.answer(coq.build(), written(tmp_path, "margin.json", again)) is expected
-        assert (accepted(json.dumps(again).encode()) is not None) == (expected is coq.Answer.ACCEPTED)
+        assert (accepted(json.dumps(again).encode()) is not None) == (expected is coq.CheckerAnswer.ACCEPTED)
     said = signed(indefinite | {"semidefinite": "by factorisation"})
-    assert coq.answer(coq.build(), written(tmp_path, "said.json", said)) is coq.Answer.UNREAD
+    assert coq.answer(coq.build(), written(tmp_path, "said.json", said)) is coq.CheckerAnswer.UNREAD
     assert accepted(json.dumps(said).encode()) is None
 
 
@@ -302,7 +302,7 @@ def test_the_program_expands_a_power_of_the_highest_degree(tmp_path: Path) -> No
     points = np.arange(-32.0, 32.0)[:, None] / 32
     problem = classification(points, np.tile([1.0, -1.0], 32), 0.01, polynomial(32, 1.0, 1.0))
     file = written(tmp_path, "power.json", certificate(solve(problem, tol=1e-6)))
-    assert coq.answer(coq.build(), file) is coq.Answer.ACCEPTED
+    assert coq.answer(coq.build(), file) is coq.CheckerAnswer.ACCEPTED
 
 
 WRONG_PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -328,7 +328,7 @@ def test_what_states_no_program_is_not_read(name: str, tmp_path: Path) -> None:
     part, change = WRONG_PROGRAMS[name]
     document = PROGRAMS["quadratic"]
     wrong = signed(document | {part: document[part] | change})
-    assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.Answer.UNREAD
+    assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.CheckerAnswer.UNREAD
     assert accepted(json.dumps(wrong).encode()) is None
 
 
@@ -336,7 +336,7 @@ def test_what_states_no_program_is_not_read(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("schema", ["equimargin-certificate/1", "equimargin-certificate/3", "equimargin-certificate/2 "])
 def test_a_program_under_another_schema_is_not_read(schema: str, tmp_path: Path) -> None:
     wrong = PROGRAMS["linear"] | {"schema": schema}
-    assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.Answer.UNREAD
+    assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.CheckerAnswer.UNREAD
     assert accepted(json.dumps(wrong).encode()) is None
 
 
@@ -351,7 +351,7 @@ def test_a_program_whose_matrices_would_fill_the_memory_is_not_read(tmp_path: Pa
         | {"primal": {"x": [0] * n}, "dual": {"x": [0] * n, "y": [], "z": []}}
     )
     assert accepted(json.dumps(document).encode()) is not None
-    assert coq.answer(coq.build(), written(tmp_path, "large.json", document)) is coq.Answer.UNREAD
+    assert coq.answer(coq.build(), written(tmp_path, "large.json", document)) is coq.CheckerAnswer.UNREAD
 
 
 @BOTH
@@ -368,7 +368,7 @@ def test_the_program_refuses_what_a_point_of_a_program_does_not_prove(tmp_path: 
         endless | {"primal": endless["primal"] | {"d": [0, -1]}},
     ]
     for wrong in map(signed, wrongs):
-        assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.Answer.REJECTED
+        assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.CheckerAnswer.REJECTED
         assert accepted(json.dumps(wrong).encode()) is None
 
 
@@ -378,7 +378,7 @@ def test_the_program_refuses_prices_above_one(tmp_path: Path) -> None:
     for document in (VECTORS, ONE_NORM):
         dual = document["dual"]
         wrong = signed(document | {"dual": dual | {"denominator": int(str(dual["denominator"]), 0) * 9 // 10}})
-        assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.Answer.REJECTED
+        assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.CheckerAnswer.REJECTED
         assert accepted(json.dumps(wrong).encode()) is None
 
 
@@ -388,4 +388,4 @@ def test_a_long_number_and_deep_nesting_end_in_an_answer(tmp_path: Path) -> None
     for name, data in hostile(SOFT):
         if name in ("huge hexadecimal", "nested", "nested inside"):
             (tmp_path / "hostile.json").write_bytes(data)
-            assert coq.answer(coq.build(), tmp_path / "hostile.json") is coq.Answer.UNREAD
+            assert coq.answer(coq.build(), tmp_path / "hostile.json") is coq.CheckerAnswer.UNREAD

@@ -17,8 +17,8 @@ from equimargin.formulations.kernels.kernel import linear, polynomial, rbf, sigm
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.construct import classification, ranking, ranking_from_pairs
 from equimargin.solvers.dual import coordinate_descent
-from equimargin.solvers.dual.sweeps import Iterate, settled
-from equimargin.solvers.progress import Progress
+from equimargin.solvers.dual.sweeps import SweepIterate, solve_restricted
+from equimargin.solvers.progress import DualConvergenceMonitor
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Status
 from optima import CANCER, LABELS, SCALED, reached
@@ -219,7 +219,7 @@ def test_sweeps_over_some_rows_settle_them(thin: bool) -> None:
     Y[5] = 0.0
     start = rng.uniform(size=40) * box
     features = sparse.csr_array(Y) if thin else Y
-    alpha, w, reached = settled(features, t, box, Iterate(start, rest + Y.T @ start), 1e-9, 10_000, lambda: False)
+    alpha, w, reached = solve_restricted(features, t, box, SweepIterate(start, rest + Y.T @ start), 1e-9, 10_000, lambda: False)
     u = t - Y @ (rest + Y.T @ alpha)
     assert reached
     assert ((alpha >= 0) & (alpha <= box)).all()
@@ -232,7 +232,7 @@ def test_sweeps_end_when_time_is_out_or_they_lead_nowhere(out_of_time: bool) -> 
     rng = np.random.default_rng(0)
     Y, box = rng.normal(size=(200, 3)), np.full(200, 1e6)
     start, rest = np.full(200, 5e5), np.zeros(3)
-    alpha, _, reached = settled(Y, np.ones(200), box, Iterate(start, rest + Y.T @ start), 1e-12, 20, lambda: out_of_time)
+    alpha, _, reached = solve_restricted(Y, np.ones(200), box, SweepIterate(start, rest + Y.T @ start), 1e-12, 20, lambda: out_of_time)
     assert not reached
     assert ((alpha >= 0) & (alpha <= box)).all()
     assert (alpha == start).all() == out_of_time
@@ -241,13 +241,13 @@ def test_sweeps_end_when_time_is_out_or_they_lead_nowhere(out_of_time: bool) -> 
 def test_a_point_that_was_shown_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sweeps change w in place; the run may end with an earlier point as the best one."""
     shown: list[tuple[Any, Any]] = []
-    weigh = Progress.weigh
+    weigh = DualConvergenceMonitor.weigh
 
-    def kept(self: Progress, point: Any, *values: Any) -> bool:
+    def kept(self: DualConvergenceMonitor, point: Any, *values: Any) -> bool:
         shown.append((point.w, point.w.copy()))
         return weigh(self, point, *values)
 
-    monkeypatch.setattr(Progress, "weigh", kept)
+    monkeypatch.setattr(DualConvergenceMonitor, "weigh", kept)
     checked(classification(SCALED, LABELS, 10.0, bias=False), 1e-9)
     assert len(shown) > 2
     assert all((w == then).all() for w, then in shown)

@@ -492,7 +492,7 @@ def test_few_points_of_a_large_cost_are_left_to_newton_after_as_many_steps_as_ma
 def test_points_that_stay_in_a_working_set_keep_their_places(new: set[int], old: set[int], order: Any) -> None:
     """The others take the places that are left, so that only their rows and columns of the block are computed anew."""
     points, before = np.array(sorted(new), dtype=np.intp), np.array(order.sample(sorted(old), len(old)), dtype=np.intp)
-    seats, places = working_set.seated(points, before)
+    seats, places = working_set.keep_positions(points, before)
     assert set(seats.tolist()) == new
     assert len(seats) == len(new)
     for k, point in enumerate(seats):

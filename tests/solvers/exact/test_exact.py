@@ -37,11 +37,11 @@ from equimargin.formulations import (
 from equimargin.formulations.bounds.intervals import inner_interval
 from equimargin.formulations.problem.choices import Bias
 from equimargin.solvers import Solution, Status, exact_optimum, given_gram, solve
-from equimargin.solvers.exact.active_set import verified
-from equimargin.solvers.exact.numbers import as_fractions, dyadic, integral
+from equimargin.solvers.exact.active_set import check_optimality
+from equimargin.solvers.exact.numbers import as_fractions, integral, to_dyadic
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.simplex import OneNormSimplex
-from equimargin.solvers.exact.simplex import verified as verified_vertex
+from equimargin.solvers.exact.simplex import check_vertex as verified_vertex
 from narrow import as_a, present
 
 XOR = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0, -1.0])
@@ -227,11 +227,11 @@ def test_the_simplex_method_reaches_the_optimum_from_any_basis(family: str) -> N
 def test_conditions_that_do_not_hold_are_an_error() -> None:
     problem = classification(*XOR, 1.0, polynomial(2, 1.0, 1.0))
     numbers, eighth = integral(problem), Fraction(1, 8)
-    assert verified(numbers, as_fractions([eighth] * 4), Fraction(0)) == Fraction(1, 4)
+    assert check_optimality(numbers, as_fractions([eighth] * 4), Fraction(0)) == Fraction(1, 4)
     none = Fraction(0)
     for alpha, b in (([eighth] * 4, eighth), ([eighth / 2] * 4, none), ([eighth, eighth, none, none], none), ([Fraction(-1)] * 4, none)):
         with pytest.raises(ArithmeticError):
-            verified(numbers, as_fractions(alpha), b)
+            check_optimality(numbers, as_fractions(alpha), b)
 
 
 # What is solved.
@@ -239,7 +239,7 @@ def test_conditions_that_do_not_hold_are_an_error() -> None:
 
 @given(arrays(np.float64, (2, 3), elements=st.floats(allow_nan=False, allow_infinity=False)))
 def test_floats_are_dyadic(M: np.ndarray) -> None:
-    Z, unit = dyadic(M)
+    Z, unit = to_dyadic(M)
     assert [Fraction(int(z), unit) for z in Z.ravel()] == [Fraction(v) for v in M.ravel().tolist()]
 
 

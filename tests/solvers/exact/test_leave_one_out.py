@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from equimargin.formulations import classification, polynomial, regression
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.solvers import LeftOut, exact_leave_one_out, exact_path, given_gram
+from equimargin.solvers import LeaveOneOutPath, exact_leave_one_out, exact_path, given_gram
 from equimargin.solvers.exact_limits import rational_kernel
 from equimargin.testing import margin_problems
 from oracles.left_out import mistakes
@@ -42,7 +42,7 @@ def some(bias: bool = True) -> MarginProblem:
     return classification(rng.integers(-4, 5, (12, 2)), rng.choice([-1, 1], 12), kernel=polynomial(2), bias=bias)
 
 
-def changes(found: LeftOut) -> list[tuple[int, int]]:
+def changes(found: LeaveOneOutPath) -> list[tuple[int, int]]:
     """The error between its steps."""
     return [(error.least, error.most) for error in found.after_steps]
 

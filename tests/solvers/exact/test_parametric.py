@@ -17,7 +17,7 @@ from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, opt
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.face import Pair, optimum_on_face
 from equimargin.solvers.exact.program.floats import FloatSolution, solve_in_floats
-from equimargin.solvers.exact.program.parametric import Growth, optimum_by_parametric_pivots, optimum_near
+from equimargin.solvers.exact.program.parametric import UnboundedDirection, optimum_by_parametric_pivots, optimum_near
 from equimargin.testing import programs
 from oracles.program_conditions import holds
 
@@ -39,7 +39,7 @@ def test_from_any_face_pivots_end_in_the_optimum_or_in_a_ray(program: Program, s
         assert isinstance(found, Pair)
         assert program.is_optimal(found.x, found.y, found.z)
         assert program.objective(found.x) == expected.value
-    if isinstance(found, Growth):
+    if isinstance(found, UnboundedDirection):
         assert isinstance(expected, Infeasible | Unbounded)
         assert program.is_farkas_ray(found.y, found.z) or program.is_recession_ray(found.x)
 
@@ -112,5 +112,5 @@ def test_a_tie_is_left_in_finitely_many_pivots() -> None:
             assert program.is_optimal(found.x, found.y, found.z)
             assert program.objective(found.x) == Fraction(0)
         else:
-            assert isinstance(found, Growth)
+            assert isinstance(found, UnboundedDirection)
             assert program.is_recession_ray(found.x)

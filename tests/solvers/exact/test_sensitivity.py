@@ -16,7 +16,7 @@ from campaigns.exact.nightly import FAMILIES, Definition
 from campaigns.exact.nightly_stability import CAMPAIGN, derived, instance
 from equimargin.formulations import classification, linear, one_norm_ranking, polynomial, ranking, rbf, regression
 from equimargin.solvers import exact_optimum, given_gram
-from equimargin.solvers.exact.sensitivity import Cost, Feature, Parameter, Sides, Target, Weight, exact_sensitivity
+from equimargin.solvers.exact.sensitivity import Cost, Feature, OneSidedDerivatives, Parameter, Target, Weight, exact_sensitivity
 from places import example
 
 XOR = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0, -1.0])
@@ -31,28 +31,28 @@ def test_one_point_whose_optimum_is_known_in_closed_form() -> None:
         return exact_sensitivity(classification([[x]], [1.0], C, linear(), bias=False), parameter, new=[[1.0]])
 
     inside, outside, edge = at(0.125, Cost()), at(1.0, Cost()), at(0.25, Cost())
-    assert inside.value == Sides(Fraction(1, 2), Fraction(1, 2))
-    assert inside.f == (Sides(Fraction(4), Fraction(4)),)
-    assert inside.at_new == (Sides(Fraction(2), Fraction(2)),)
-    assert outside.value == outside.f[0] == Sides(ZERO, ZERO)
+    assert inside.value == OneSidedDerivatives(Fraction(1, 2), Fraction(1, 2))
+    assert inside.f == (OneSidedDerivatives(Fraction(4), Fraction(4)),)
+    assert inside.at_new == (OneSidedDerivatives(Fraction(2), Fraction(2)),)
+    assert outside.value == outside.f[0] == OneSidedDerivatives(ZERO, ZERO)
     assert not inside.kink
     assert edge.kink
-    assert edge.value == Sides(ZERO, ZERO)
-    assert edge.f == (Sides(Fraction(4), ZERO),)
+    assert edge.value == OneSidedDerivatives(ZERO, ZERO)
+    assert edge.f == (OneSidedDerivatives(Fraction(4), ZERO),)
     moving = at(0.25, Feature(0, 0))
-    assert moving.value == Sides(Fraction(-1, 8), Fraction(-1, 8))
-    assert moving.f == (Sides(Fraction(1), ZERO),)
-    assert moving.at_new == (Sides(Fraction(1, 4), Fraction(-1, 4)),)
-    assert at(1.0, Target(0)).f == (Sides(Fraction(1), Fraction(1)),)
-    assert at(1.0, Target(0)).value == Sides(Fraction(1, 4), Fraction(1, 4))
+    assert moving.value == OneSidedDerivatives(Fraction(-1, 8), Fraction(-1, 8))
+    assert moving.f == (OneSidedDerivatives(Fraction(1), ZERO),)
+    assert moving.at_new == (OneSidedDerivatives(Fraction(1, 4), Fraction(-1, 4)),)
+    assert at(1.0, Target(0)).f == (OneSidedDerivatives(Fraction(1), Fraction(1)),)
+    assert at(1.0, Target(0)).value == OneSidedDerivatives(Fraction(1, 4), Fraction(1, 4))
 
 
 def test_the_squared_hinge_has_no_kink_of_first_order_where_a_row_is_violated() -> None:
     """One point at 1: alpha = 2 C u and f = 2 C / (1 + 2 C), whose derivative in C is 2 / (1 + 2 C)^2."""
     problem = classification([[1.0]], [1.0], 0.5, linear(), "squared_hinge", bias=False)
     found = exact_sensitivity(problem, Cost())
-    assert found.f == (Sides(Fraction(1, 2), Fraction(1, 2)),)
-    assert found.value == Sides(Fraction(1, 4), Fraction(1, 4))
+    assert found.f == (OneSidedDerivatives(Fraction(1, 2), Fraction(1, 2)),)
+    assert found.value == OneSidedDerivatives(Fraction(1, 4), Fraction(1, 4))
     assert found.regular
 
 
@@ -70,24 +70,24 @@ def test_the_derivative_in_the_cost_is_the_sum_of_losses() -> None:
     f = [sum((w * Fraction(v) for w, v in zip(optimum.w, x, strict=True)), low) for x in X]
     losses = [max(1 - int(sign) * v, ZERO) for sign, v in zip(y, f, strict=True)]
     whole = sum((Fraction(w) * loss for w, loss in zip(weight, losses, strict=True)), ZERO)
-    assert exact_sensitivity(problem, Cost(), optimum=optimum).value == Sides(whole, whole)
+    assert exact_sensitivity(problem, Cost(), optimum=optimum).value == OneSidedDerivatives(whole, whole)
     each = [exact_sensitivity(problem, Weight(i), optimum=optimum).value for i in range(4)]
-    assert each == [Sides(loss / 2, loss / 2) for loss in losses[:4]]
+    assert each == [OneSidedDerivatives(loss / 2, loss / 2) for loss in losses[:4]]
 
 
 def test_the_bias_of_the_tutorials_xor_is_unique_on_one_side_alone() -> None:
     """At C = 1/8 all multipliers reach their bound; with less cost every bias of an interval is optimal."""
     found = exact_sensitivity(classification(*XOR, 0.125, polynomial(2, 1.0, 1.0)), Cost())
-    assert found.bias == Sides(None, ZERO)
-    assert found.f[0] == Sides(Fraction(-8), ZERO)
+    assert found.bias == OneSidedDerivatives(None, ZERO)
+    assert found.f[0] == OneSidedDerivatives(Fraction(-8), ZERO)
 
 
 def test_a_weight_of_0_has_a_derivative_to_the_right_alone() -> None:
     """A row that costs nothing can only begin to cost something."""
     problem = classification([[1.0], [2.0]], [1.0, -1.0], 0.5, linear(), bias=False, sample_weight=[1.0, 0.0])
     found = exact_sensitivity(problem, Weight(1))
-    assert found.value == Sides(None, Fraction(1, 2) * 2)
-    assert found.f == (Sides(None, Fraction(-1)), Sides(None, Fraction(-2)))
+    assert found.value == OneSidedDerivatives(None, Fraction(1, 2) * 2)
+    assert found.f == (OneSidedDerivatives(None, Fraction(-1)), OneSidedDerivatives(None, Fraction(-2)))
     assert not found.kink
     squared = exact_sensitivity(classification([[1.0], [2.0]], [1.0, -1.0], 0.5, linear(), "squared_hinge", False, [1.0, 0.0]), Weight(1))
     assert squared.value.right == Fraction(1, 2) * 4
@@ -162,7 +162,7 @@ def test_of_the_optimal_biases_those_are_followed_that_stay_optimal() -> None:
     problem = classification([[-2.0], [0.0], [-1.0]], [1.0, -1.0, -1.0], 1.0, linear(), sample_weight=[1.0, 0.5, 1.0])
     found = exact_sensitivity(problem, Weight(0))
     assert found.optimum.bias[0] != found.optimum.bias[1]
-    assert found.f[0] == Sides(Fraction(2), ZERO)
+    assert found.f[0] == OneSidedDerivatives(Fraction(2), ZERO)
     assert not list(wrong_derivatives(found))
 
 
@@ -208,4 +208,4 @@ def test_what_is_asked_wrongly_is_refused() -> None:
         exact_sensitivity(given_one, Cost(), new=X)
     with pytest.raises(ValueError, match="target's index must be a whole number from 0 to 1, not 3"):
         exact_sensitivity(regression(X, y, 1.0), Target(3))
-    assert exact_sensitivity(ranking(X, y, None, 0.5), Weight(0)).f[0] == Sides(ZERO, ZERO)
+    assert exact_sensitivity(ranking(X, y, None, 0.5), Weight(0)).f[0] == OneSidedDerivatives(ZERO, ZERO)

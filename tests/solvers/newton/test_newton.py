@@ -24,7 +24,7 @@ from equimargin.solvers import solve
 from equimargin.solvers.newton import hessian, newton
 from equimargin.solvers.newton.hessian import TRIED_PRODUCTS, NewtonSystem
 from equimargin.solvers.newton.start import MOST_POINTS, Subsample
-from equimargin.solvers.progress import Progress
+from equimargin.solvers.progress import DualConvergenceMonitor
 from equimargin.solvers.solution import Limits
 from narrow import present
 from optima import LABELS, SCALED, reached, same_optimum
@@ -176,7 +176,7 @@ def test_the_last_factor_is_corrected_for_the_rows_that_have_changed(bias: bool,
         solve, v = corrected(system, seen, D), -seen.G
         if solve is not None:
             fresh = hessian.NewtonSystem(system.problem, system.Z, system.R)
-            progress = Progress("newton", system.problem, Limits(), 1)
+            progress = DualConvergenceMonitor("newton", system.problem, Limits(), 1)
             compared.append((solve(v), of(fresh, seen, D, progress)(v), (D != present(system.factored).D).sum()))
         return solve
 

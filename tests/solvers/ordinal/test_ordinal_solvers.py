@@ -14,9 +14,9 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.proofs.program import optimum
 from equimargin.solvers import SOLVERS, Limits, Solution, Status, solve
 from equimargin.solvers.ordinal.chain import Neighbours, SumOfMargins
-from equimargin.solvers.ordinal.machine import AnyMachine, Machine, Run
+from equimargin.solvers.ordinal.machine import LinearOrdinalProblem, OrdinalProblem, OrdinalRun
 from equimargin.solvers.ordinal.newton import newton
-from equimargin.solvers.ordinal.smoothed import Smoothed
+from equimargin.solvers.ordinal.smoothed import LossSmoothing
 from narrow import present
 from proven import exact, proven
 
@@ -193,12 +193,12 @@ def test_one_threshold_is_one_bias() -> None:
 def test_smoothed_losses_are_the_machine_s_and_their_derivatives_are_those_along_a_line(kind: str) -> None:
     rng = np.random.default_rng(5)
     X, y = points(5)
-    asked: AnyMachine = Machine(X, y, np.ones(40), linear(), 3, kind == "squared")
+    asked: OrdinalProblem = LinearOrdinalProblem(X, y, np.ones(40), linear(), 3, kind == "squared")
     if kind in ("neighbours", "sum"):
         asked = (Neighbours if kind == "neighbours" else SumOfMargins)(X, y.astype(int), np.ones(40), linear())
     T = asked.thresholds
     (f, df), (b, db) = rng.normal(size=(2, 40)), rng.normal(size=(2, T))
-    phi = Smoothed.of(asked)
+    phi = LossSmoothing.of(asked)
     phi = phi.centred(phi.at(f, b).G, phi.order(b))
     sums = phi.at(f, b)
     short = np.maximum(asked.margin - asked.S * (f[:, None] - np.maximum.accumulate(b)), 0.0)
@@ -237,7 +237,7 @@ def test_machines_in_order_have_the_exact_optimum(seed: int, size: float) -> Non
     cost[[y.argmin(), y.argmax()]] = 1.0
     due = optimum(explicit({"X": X, "y": y, "C": 0.5, "weights": cost}))
     machine = Neighbours(X, y.astype(int), 0.5 * cost, linear())
-    watch = Run(machine, LIMITS)
+    watch = OrdinalRun(machine, LIMITS)
     newton(machine, watch)
     fit = watch.fit()
     assert fit.status is Status.OPTIMAL

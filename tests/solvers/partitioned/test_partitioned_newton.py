@@ -21,7 +21,7 @@ from equimargin.formulations.partitions import ranked
 from equimargin.formulations.partitions.smooth_loss import SQUARED_HINGE, smoothed_hinge
 from equimargin.solvers import Status
 from equimargin.solvers import solve as solve_here
-from equimargin.solvers.partitioned import Here, Lost
+from equimargin.solvers.partitioned import LocalExecutor, Lost
 
 LOSSES = st.sampled_from(["hinge", "squared_hinge"])
 COSTS = st.sampled_from([1e-3, 0.1, 1.0, 30.0])
@@ -68,7 +68,7 @@ def bits(solution: PartitionedSolution) -> bytes:
     return solution.w.tobytes() + np.array([solution.bias, solution.lower, solution.upper]).tobytes() + solution.reason.encode()
 
 
-class Forgetful(Here):
+class Forgetful(LocalExecutor):
     """Partitions that are sent anew for every question, and remember nothing."""
 
     def each(self, method: str, *arguments: Any) -> list[Any]:
@@ -76,7 +76,7 @@ class Forgetful(Here):
         return super().each(method, *arguments)
 
 
-class LostAfter(Here):
+class LostAfter(LocalExecutor):
     """Partitions that are gone after some questions."""
 
     def __init__(self, here: Any, questions: int) -> None:
@@ -167,7 +167,7 @@ def test_one_two_and_seven_partitions_have_the_same_bits(loss: str, ranks: bool)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_partitions_that_forget_what_they_keep_give_the_same_bits(loss: str, ranks: bool) -> None:
     problem = problem_of(ordinary(ranks), 3, loss, ranks)
-    assert isinstance(problem.sums, Here)
+    assert isinstance(problem.sums, LocalExecutor)
     forgetful = replace(problem, sums=Forgetful(problem.sums.partitions))
     assert bits(solve(forgetful)) == bits(solve(problem))
 

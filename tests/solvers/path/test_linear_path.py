@@ -24,7 +24,7 @@ from equimargin.formulations import (
 )
 from equimargin.solvers import OneNormPath, RegularizationPath, regularization_path
 from equimargin.solvers.path.linear.factor import add_column, add_row, drop_column, drop_row, empty, solved
-from equimargin.solvers.path.linear.near import Lines, first, least, misplaced, unlisted
+from equimargin.solvers.path.linear.near import AffineRows, first, least, misplaced, unlisted
 from narrow import as_a, present
 
 PIECES_COMPARED = 25
@@ -154,7 +154,7 @@ def test_looks_at_those_near_their_ends_see_what_looks_at_all_see(seed: int) -> 
         return np.asarray(sign * (f[i] - f[j]) + s * f[-1])
 
     way = np.where(rise(h) < 1.0, 1.0, -1.0)
-    near = unlisted(Lines(i, j, sign, s), np.ones(p), way, m, 1e-9)
+    near = unlisted(AffineRows(i, j, sign, s), np.ones(p), way, m, 1e-9)
     for size in 10.0 ** rng.uniform(-4, 0.5, 200):
         to = np.append(np.append(size * rng.normal(size=m), 0.0), size * rng.normal())
         speed, left = way * rise(to), np.maximum(way * (1.0 - rise(h)), 0.0)

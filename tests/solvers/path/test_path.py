@@ -36,8 +36,8 @@ from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.solvers import RegularizationPath, Status, exact_optimum, regularization_path, solve, solve_declaration
 from equimargin.solvers.path.function import balanced, without_offset
-from equimargin.solvers.path.quadratic.active_set import Differences, State, Subproblem, WorkingSet, squared_lengths
-from equimargin.solvers.path.quadratic.trace import BREAKPOINTS_PER_PAGE, Kind
+from equimargin.solvers.path.quadratic.active_set import Differences, PathWorkingSet, State, Subproblem, squared_lengths
+from equimargin.solvers.path.quadratic.trace import BREAKPOINTS_PER_PAGE, BreakpointKind
 from equimargin.solvers.path.result import Alphas
 from equimargin.testing import sample_problem
 from narrow import as_a, present
@@ -591,7 +591,7 @@ def test_what_is_written_does_not_depend_on_the_pauses() -> None:
         for name in ("lambdas", "betas", "values_at_anchor", "gaps", "midpoint_gaps", "margins", "event_rows", "event_kinds"):
             np.testing.assert_array_equal(getattr(paused, name), getattr(path, name))
         np.testing.assert_array_equal(np.array(list(paused.alphas)), np.array(list(path.alphas)))
-        steps = np.where(path.event_kinds == Kind.ENTER, 1, -1)
+        steps = np.where(path.event_kinds == BreakpointKind.ENTER, 1, -1)
         sizes = np.cumsum(np.bincount(path.event_breakpoints, steps, len(path)))
         np.testing.assert_array_equal(sizes[:-1], path.margins[:-1])
         for limit in (BREAKPOINTS_PER_PAGE, BREAKPOINTS_PER_PAGE + 1):
@@ -830,7 +830,7 @@ def test_the_active_set_ends_at_the_minimum(balanced: bool, explicit: bool) -> N
         A[np.arange(p), j] -= 1.0
         c = A @ K @ rng.integers(-2, 3, n + 1)  # consistent: rows that depend on others have no slope of their own
         lower, upper = -rng.integers(0, 3, p).astype(float), rng.integers(0, 3, p).astype(float)
-        state, W = State.at_0(of), WorkingSet(of)
+        state, W = State.at_0(of), PathWorkingSet(of)
         W.minimise(Subproblem(c, lower, upper, np.arange(p)), 1e-9, state, lambda: None)
         x = state.x
         assert (x >= lower).all()

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.columns import FAINT_TARGET_NAME, FAINT_WEIGHT_NAME, QUERY_NAMES, TARGET_NAMES, WEIGHT_NAME, Columns, table_of
+from equimargin.data.columns import FAINT_TARGET_NAME, FAINT_WEIGHT_NAME, QUERY_NAMES, TARGET_NAMES, WEIGHT_NAME, Columns, assign_roles
 from equimargin.data.files import File
 from equimargin.data.formats.frames import entries_of
 from equimargin.data.table import Request, Table
@@ -44,7 +44,7 @@ def read_npz(file: File, request: Request) -> Table:
     names = (*arrays, *(f"X[:, {j}]" for j in range(X.shape[1])))
     entries = tuple(entries_of(where, name, array) for name, array in zip(names, (*arrays.values(), *X.T), strict=True))
     columns = Columns(where, names, entries, "row", range(len(X)), na=request.na)
-    return table_of(columns, request)._replace(columns=None)
+    return assign_roles(columns, request)._replace(columns=None)
 
 
 def _meant(request: Request, names: list[str]) -> Request:

@@ -11,7 +11,7 @@ from equimargin.proofs.audit import Audit
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Element, Picture, across, symbol, text
 from equimargin.report.pages.intervals import bar
 from equimargin.report.pages.rendering import rendered
-from equimargin.report.pages.scales import Signed
+from equimargin.report.pages.scales import SignedScale
 
 AS_GOOD_AS_OPTIMAL = 1e-6
 """Relative excess up to which a model is called as good as optimal: the tolerance of the referee, `--agree-tol` of `compare`."""
@@ -95,7 +95,7 @@ def _picture(found: Audit) -> Picture:
     ends = [abs(side - middle) / size for _, interval in rows for side in (interval.lower, interval.upper) if math.isfinite(side)]
     exponents = [math.floor(math.log10(end)) for end in ends if end > 0] or [FINEST]
     least = min(max(min(exponents), FINEST), COARSEST - 1)
-    scale = Signed(least, min(max(max(exponents) + 1, least + 1), COARSEST), LEFT, PICTURE_WIDTH - 18)
+    scale = SignedScale(least, min(max(max(exponents) + 1, least + 1), COARSEST), LEFT, PICTURE_WIDTH - 18)
     bottom = TOP + ROW * len(rows)
     elements: list[Element] = [*across(scale, TOP, bottom, "relative distance from the optimum")]
     for k, (name, interval) in enumerate(rows):

@@ -9,7 +9,7 @@ from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement
 from equimargin.report.answers import AnswerView
 from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, RADIUS, Element, Picture, across, cut, line, symbol, text
-from equimargin.report.pages.scales import Signed
+from equimargin.report.pages.scales import SignedScale
 from equimargin.report.view import FamilyView
 
 ROW = 17.0
@@ -53,7 +53,7 @@ def intervals(family: FamilyView, name: str) -> Picture | None:
     return Picture(f"{name}-intervals", f"Proven intervals and claims of {family.id}", said, bottom + 34, elements, legend=legend)
 
 
-def bar(lower: float, upper: float, scale: Signed, y: float, style: str = "own", title: str = "") -> Iterator[Element]:
+def bar(lower: float, upper: float, scale: SignedScale, y: float, style: str = "own", title: str = "") -> Iterator[Element]:
     """Yield a proven interval, with a cap at each end, or an arrow beyond the picture.
 
     Parameters
@@ -85,24 +85,24 @@ def _middle(interval: Interval) -> float | None:
     return sum(side / len(sides) for side in sides) if sides else None
 
 
-def _scale(interval: Interval, values: Sequence[float]) -> Signed:
+def _scale(interval: Interval, values: Sequence[float]) -> SignedScale:
     """Return the scale of all finite values, fine enough for the interval."""
     half = interval.relative_width / 2
     least = math.floor(math.log10(half)) if 0 < half < 1 else FINEST
     finite = [abs(value) for value in values if math.isfinite(value) and value != 0]
     most = math.ceil(math.log10(max(finite, default=1.0)))
     least = min(max(least, FINEST), COARSEST - 1)
-    return Signed(least, min(max(most, least + 1), COARSEST), LEFT, PICTURE_WIDTH - 18)
+    return SignedScale(least, min(max(most, least + 1), COARSEST), LEFT, PICTURE_WIDTH - 18)
 
 
-def _shade(interval: Interval, middle: float, scale: Signed, bottom: float) -> Iterator[Element]:
+def _shade(interval: Interval, middle: float, scale: SignedScale, bottom: float) -> Iterator[Element]:
     """Yield the shade of what all answers prove together."""
     left, right = (scale.place((side - middle) / interval.size) for side in (interval.lower, interval.upper))
     width = max(right - left, 1.0)
     yield Element("rect", {"x": round(left, 2), "y": 4, "width": round(width, 2), "height": bottom - 4, "class": "shade"})
 
 
-def _answer(answer: AnswerView, lower: float, claim: float, upper: float, scale: Signed, y: float) -> Iterator[Element]:
+def _answer(answer: AnswerView, lower: float, claim: float, upper: float, scale: SignedScale, y: float) -> Iterator[Element]:
     """Yield the row of an answer: its name, its bar and its claim."""
     j, name = answer.judgement, _name(answer)
     said = f"{name}: proven to be in [{j.lower:.12g}, {j.upper:.12g}], claims {j.evidence.value:.12g}, {j.agreement}"

@@ -12,7 +12,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.report.cell import Cell
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Picture, across, curve, cut, line, symbol, text, upwards
 from equimargin.report.pages.rendering import rendered
-from equimargin.report.pages.scales import Linear, Logarithmic
+from equimargin.report.pages.scales import LinearScale, LogarithmicScale
 from equimargin.report.path_lines import (
     between_breakpoints,
     coefficients,
@@ -160,16 +160,16 @@ def _cells(path: AnyPath, t: int) -> Iterator[Cell]:
     yield Cell.of(int(path.margins[t]), ",")
 
 
-def _across(path: AnyPath, right: float = RIGHT) -> Logarithmic:
+def _across(path: AnyPath, right: float = RIGHT) -> LogarithmicScale:
     """The scale of lambda, large at the left."""
-    return Logarithmic.of(ends(path), right, LEFT)
+    return LogarithmicScale.of(ends(path), right, LEFT)
 
 
-def _upwards(values: Array) -> Linear:
+def _upwards(values: Array) -> LinearScale:
     """The scale of some values."""
     low, high = float(values.min()), float(values.max())
     margin = 0.04 * (high - low) or max(abs(high), 1.0) * 0.1
-    return Linear(low - margin, high + margin, BOTTOM, TOP)
+    return LinearScale(low - margin, high + margin, BOTTOM, TOP)
 
 
 def _functions(path: AnyPath, columns: Sequence[str] | None) -> Picture:
@@ -268,7 +268,7 @@ def _gaps(path: AnyPath) -> Picture:
         ("at a breakpoint", ("circle", True), "c0", path.lambdas[here], path.gaps[here]),
         ("half way to the next", ("cross", False), "c1", between, path.midpoint_gaps[half_way]),
     )
-    x, y = _across(path), Logarithmic.of([*path.gaps[here], *path.midpoint_gaps[half_way], OPTIMAL_GAP], BOTTOM, TOP)
+    x, y = _across(path), LogarithmicScale.of([*path.gaps[here], *path.midpoint_gaps[half_way], OPTIMAL_GAP], BOTTOM, TOP)
     elements = [*across(x, TOP, BOTTOM, "lambda = 1/C"), *upwards(y, LEFT, RIGHT, f"relative gap, {roundings_of_gaps(path)}")]
     elements.append(line(LEFT, y.place(OPTIMAL_GAP), RIGHT, y.place(OPTIMAL_GAP), "edge", f"{OPTIMAL_GAP:g}: what is called optimal"))
     for _, kind, look, lams, gaps in kinds:

@@ -43,7 +43,7 @@ class Scale(ABC):
         """Yield places and words of the ticks."""
 
 
-class Linear(Scale):
+class LinearScale(Scale):
     """A linear scale, with round numbers as ticks."""
 
     def _share(self, value: float) -> float:
@@ -56,11 +56,11 @@ class Linear(Scale):
             yield self.place(k * step), f"{k * step:.10g}"
 
 
-class Logarithmic(Scale):
+class LogarithmicScale(Scale):
     """A logarithmic scale of positive numbers between two exponents of ten."""
 
     @classmethod
-    def of(cls, values: Iterable[float], start: float, end: float) -> Logarithmic:
+    def of(cls, values: Iterable[float], start: float, end: float) -> LogarithmicScale:
         """Return the scale of whole decades of all positive, finite values."""
         shown = [math.log10(value) for value in values if 0 < value < math.inf] or [0.0]
         low, high = math.floor(min(shown)), math.ceil(max(shown))
@@ -74,7 +74,7 @@ class Logarithmic(Scale):
             yield self.place(10.0**exponent), _power(exponent)
 
 
-class Signed(Scale):
+class SignedScale(Scale):
     """A scale from -10^high to 10^high, logarithmic but linear from -10^low to 10^low."""
 
     def _share(self, value: float) -> float:

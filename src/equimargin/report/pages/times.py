@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from equimargin.proofs import Judgement
 from equimargin.report.pages.drawing import PICTURE_WIDTH, SYMBOLS, Picture, across, line, symbol, text, upwards
-from equimargin.report.pages.scales import Logarithmic
+from equimargin.report.pages.scales import LogarithmicScale
 from equimargin.report.view import FamilyView
 
 LEFT, TOP, BOTTOM = 58.0, 44.0, 300.0
@@ -33,8 +33,8 @@ def times(families: Sequence[FamilyView]) -> Picture | None:
     solvers = list(dict.fromkeys(answer.run.solver for _, answer in sorted(answers, key=lambda each: not each[1].label)))
     right = PICTURE_WIDTH - 14
     widths = [answer.judgement.relative_width for _, answer in answers]
-    x = Logarithmic.of([_seconds(answer.judgement) for _, answer in answers], LEFT, right)
-    y = Logarithmic.of(widths, BOTTOM - EDGE, TOP)
+    x = LogarithmicScale.of([_seconds(answer.judgement) for _, answer in answers], LEFT, right)
+    y = LogarithmicScale.of(widths, BOTTOM - EDGE, TOP)
     elements = [*across(x, TOP - EDGE, BOTTOM, "seconds of solving"), *upwards(y, LEFT, right, "relative width of what is proven")]
     for there, where, words in ((0.0 in widths, BOTTOM, "exact"), (math.inf in widths, TOP - EDGE, "no bound")):
         if there:
