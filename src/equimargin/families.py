@@ -17,10 +17,10 @@ from equimargin.formulations.numeric.arrays import is_sparse
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.choices import LOSSES, LossName
 from equimargin.formulations.problem.construct import make_problem, make_problems, ranking_from_pairs
-from equimargin.request import HowToPose
+from equimargin.request import ProblemOptions
 
 
-def make_family_problems(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]:
+def make_family_problems(X: Any, y: ArrayLike, **how: Unpack[ProblemOptions]) -> list[Problem]:
     """The problems of every family of a task.
 
     Parameters
@@ -30,8 +30,8 @@ def make_family_problems(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list
     y : ArrayLike
         (m,) labels, targets or relevances; of the two labels of a classification, numbers or text,
         the second in order becomes +1.
-    how : Unpack[HowToPose]
-        Task, qid, C, kernel and epsilon, as `HowToPose` says.
+    how : Unpack[ProblemOptions]
+        Task, qid, C, kernel and epsilon, as `ProblemOptions` says.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def make_family_problems(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list
     return make_problems(task, X, targets, C, kernel, epsilon=how.get("epsilon", 0.1), qid=qid)
 
 
-def families_of_data(data: Data, **how: Unpack[HowToPose]) -> list[Problem]:
+def families_of_data(data: Data, **how: Unpack[ProblemOptions]) -> list[Problem]:
     """Return the problems of every family of the task of loaded data.
 
     They have the queries, weights or preferences of the data.
@@ -59,7 +59,7 @@ def families_of_data(data: Data, **how: Unpack[HowToPose]) -> list[Problem]:
     ----------
     data : Data
         What `load` returns.
-    how : HowToPose
+    how : ProblemOptions
         C, kernel and epsilon; the data have the rest.
 
     Raises

@@ -19,7 +19,7 @@ ANSWERS, LIMITS = "Answers", "Limits"
 """The panels of the help in which the options of a comparison stand."""
 
 
-class HowToPose(TypedDict, total=False):
+class ProblemOptions(TypedDict, total=False):
     """How arrays become problems.
 
     Attributes
@@ -45,14 +45,14 @@ class HowToPose(TypedDict, total=False):
     epsilon: float
 
 
-class HowToCompare(HowToPose, total=False):
+class CompareOptions(ProblemOptions, total=False):
     """Keyword arguments of `compare`: fields of `ComparisonRequest`, and data for arrays X.
 
     Attributes
     ----------
     y : ArrayLike
         (m,) labels, targets or relevances of the rows of X; with task, qid, C, kernel and
-        epsilon, as in `HowToPose`.
+        epsilon, as in `ProblemOptions`.
     formulations, solvers, tol, agree_tol, time_limit, total_time, patient, jobs, include_controls
         As in `ComparisonRequest`.
     """

@@ -11,7 +11,7 @@ import pytest
 from equimargin.comparison import compare
 from equimargin.families import make_family_problems
 from equimargin.formulations import classification, rbf
-from equimargin.request import ComparisonRequest, HowToCompare, HowToPose
+from equimargin.request import CompareOptions, ComparisonRequest, ProblemOptions
 
 X = np.random.default_rng(0).normal(size=(12, 2))
 FEW: dict[str, Any] = {"solvers": ["CLARABEL", "smo", "coordinate_descent", "linear_program"]}
@@ -83,4 +83,4 @@ def test_what_is_neither_a_problem_nor_arrays_is_refused() -> None:
 
 def test_a_request_has_the_fields_that_are_keyword_arguments_of_compare() -> None:
     requested = [each.name for each in fields(ComparisonRequest)]
-    assert requested == [name for name in HowToCompare.__annotations__ if name != "y" and name not in HowToPose.__annotations__]
+    assert requested == [name for name in CompareOptions.__annotations__ if name != "y" and name not in ProblemOptions.__annotations__]

@@ -30,13 +30,13 @@ from equimargin.formulations import REGISTRY
 from equimargin.formulations.problem import AnyProblem
 from equimargin.proofs.referee import find_available_answers
 from equimargin.report.comparison import Comparison
-from equimargin.request import ComparisonRequest, HowToCompare, HowToPose
+from equimargin.request import CompareOptions, ComparisonRequest, ProblemOptions
 
-__all__ = ["Comparison", "ComparisonRequest", "HowToCompare", "compare", "comparisons", "run_request"]
+__all__ = ["CompareOptions", "Comparison", "ComparisonRequest", "compare", "comparisons", "run_request"]
 
 REQUESTED = {field.name for field in fields(ComparisonRequest)}
 """The names of the arguments that say how problems are compared."""
-POSED = {"y", *HowToPose.__annotations__}
+POSED = {"y", *ProblemOptions.__annotations__}
 """The names of the arguments that belong to X."""
 BEHIND_PROBLEMS = ("formulations", "solvers", "tol", "agree_tol")
 """The names of the arguments that may follow problems without being named, in their order."""
@@ -45,7 +45,7 @@ BEHIND_FEATURES = ("y",)
 
 
 def compare(
-    problem: Any, *more: Any, progress: Callable[[Comparison], object] = lambda found: None, **how: Unpack[HowToCompare]
+    problem: Any, *more: Any, progress: Callable[[Comparison], object] = lambda found: None, **how: Unpack[CompareOptions]
 ) -> Comparison:
     """Solve a problem's formulations by several backends and specialised solvers, and judge every answer.
 
@@ -63,8 +63,8 @@ def compare(
         named instead.
     progress : Callable[[Comparison], object]
         Called with the comparison as far as it has come, before the first answer and after each.
-    how : Unpack[HowToCompare]
-        As in `HowToCompare`.
+    how : Unpack[CompareOptions]
+        As in `CompareOptions`.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def compare(
     return found
 
 
-def comparisons(problem: Any, *more: Any, **how: Unpack[HowToCompare]) -> Iterator[Comparison]:
+def comparisons(problem: Any, *more: Any, **how: Unpack[CompareOptions]) -> Iterator[Comparison]:
     """Yield the comparison before the first answer and after each; `compare` returns the last.
 
     Parameters and errors are those of `compare`; errors of arguments are raised at once.

@@ -115,7 +115,7 @@ def _decompressed(where: str, content: bytes, module: str) -> bytes:
 def detect_format(file: File, sep: str | None = None, decimal: str = ".") -> str:
     """Tell the format by the content; the extension decides only where the content fits none.
 
-    sep, decimal : as in `HowToRead`; what separates fields is asked for of a table as text alone.
+    sep, decimal : as in `ReadOptions`; what separates fields is asked for of a table as text alone.
     """
     known = _binary_kind(file)
     if known is not None:
