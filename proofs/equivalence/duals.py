@@ -21,6 +21,7 @@ from equimargin.formulations.family import FAMILIES
 from equimargin.formulations.formulation import REGISTRY
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.proofs.equivalence.form import Form, Numbers, array, dense, form_of, zeros
+from equimargin.proofs.equivalence.moves import LagrangianDual
 from equimargin.proofs.equivalence.reason import Reason, find_reason
 from equimargin.proofs.equivalence.stated import stated
 from equimargin.solvers.exact.program.clock import Clock
@@ -71,7 +72,8 @@ def dual_reason(primal: str, dual: str, problem: AnyProblem, seconds: float = SE
     OutOfTime
         If the time is up.
     """
-    return find_reason(stated_form(primal, problem), stated_form(dual, problem), True, Clock(seconds))
+    reason = find_reason(stated_form(primal, problem), stated_form(dual, problem), True, Clock(seconds))
+    return reason if reason is not None and isinstance(reason.first[0], LagrangianDual) else None
 
 
 def stated_form(id: str, problem: AnyProblem) -> Form:

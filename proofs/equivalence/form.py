@@ -129,13 +129,12 @@ class Form:
         source = np.argsort(order)
         s = array(scales)[source] if scales else zeros(0)
         H = self.H[np.ix_(source, source)] * np.multiply.outer(s, s)
-        return replace(self, H=H, g=self.g[source] * s, E=self.E[:, source] * s, F=self.F[:, source] * s)
+        names = tuple(self.names[k] for k in source) if self.names else ()
+        return replace(self, H=H, g=self.g[source] * s, E=self.E[:, source] * s, F=self.F[:, source] * s, names=names)
 
 
 def semidefinite_for_all(H: Numbers) -> bool:
     """Return True if a symmetric matrix is semidefinite for all values of the parameters, as far as its form shows.
-
-    One of numbers is known to be.
 
     H is a sum of monomials times matrices of numbers. Where every exponent is even and every matrix semidefinite, so is H.
     """
@@ -145,8 +144,6 @@ def semidefinite_for_all(H: Numbers) -> bool:
         for exponents, factor in terms:
             powers = exponents if any(exponents) else ()
             parts.setdefault(powers, {})[i, j] = fraction(factor)
-    if set(parts) <= {()}:
-        return True
     return all(_semidefinite(part, len(H)) and not any(k % 2 for k in powers) for powers, part in parts.items())
 
 

@@ -69,7 +69,8 @@ class DominatedColumn:
         """Return the form with the unknown at 0."""
         k = self.unknown
         rows = form.bounds_of(k)
-        _require(form.in_rows(k) == len(rows) == 1 and _at_least_zero(form, k), f"unknown {k} has another row than x >= 0")
+        at_zero = form.in_rows(k) == len(rows) == 1 and _at_least_zero(form, k) and form.f[rows[0]] == 0
+        _require(at_zero, f"unknown {k} has another row than x >= 0")
         steep = [j for j in range(form.n) if j != k and form.H[k, j] != 0]
         rising = nonnegative(form.g[k]) and nonnegative(form.H[k, k])
         rising = rising and all(nonnegative(form.H[k, j]) and _at_least_zero(form, j) for j in steep)

@@ -59,7 +59,7 @@ class Replay:
         x = self.unknowns[step.unknown]
         assert not any((x,) in row for row in self.equations)
         assert [row for row in self.inequalities if (x,) in row] == [row for row in self.inequalities if self._lower(x, row)]
-        assert any(self._lower(x, row) for row in self.inequalities)
+        assert any(self._lower(x, row) and row.get((), 0) == 0 for row in self.inequalities)
         for m, v in self.objective.items():
             if x in m:
                 assert v > 0

@@ -735,6 +735,7 @@ def test_worlds_do_not_mix() -> None:
 def test_duals_are_derived_by_machine_as_ever() -> None:
     problem: Any = ocsvm({"X": np.array([[1.0], [2.0]]), "nu": 0.5})
     assert dual_reason("test.ocsvm.primal", "test.ocsvm.dual", problem) is not None
+    assert dual_reason("test.ocsvm.dual", "test.ocsvm.primal", problem) is None
 
 
 def test_drawn_data_are_the_same_for_a_seed() -> None:

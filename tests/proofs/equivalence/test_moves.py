@@ -81,6 +81,17 @@ def test_a_step_that_keeps_it_is_carried_out(step: Move) -> None:
     assert step.apply(form()) is not None
 
 
+def test_an_unknown_whose_bound_is_above_0_is_not_fixed_at_0() -> None:
+    with pytest.raises(ValueError, match="another row than x >= 0"):
+        DominatedColumn(0).apply(form_of(program_from_arrays(None, [1], None, [], [[-1]], [-2])))
+
+
+def test_a_concave_objective_has_no_lagrangian_dual_of_its_optimum() -> None:
+    concave = form_of(program_from_arrays([[-1]], [0], None, [], [[1], [-1]], [1, 1]))
+    with pytest.raises(ValueError, match="not proven to be semidefinite"):
+        LagrangianDual().apply(concave)
+
+
 def test_an_unknown_whose_objective_may_decrease_is_neither_fixed_nor_left_out() -> None:
     falling = form_of(program_from_arrays(None, [-1], None, [], [[-1]], [0]))
     with pytest.raises(ValueError, match="the objective may decrease"):
