@@ -80,7 +80,7 @@ nightly: $(READY)  ## every formulation, backend and solver on new instances: ma
 
 nightly-exact: $(READY)  ## exact optima of degenerate integer problems, checked from the definitions, and a fifth as many exact paths and leave-one-out errors: make nightly-exact SEED=1 EXAMPLES=1000
 	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
-	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly_exact_path --seed $(SEED) --examples $$(( $(EXAMPLES) / 5 ))
+	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly_exact_path --seed $(SEED) --examples $$(( ($(EXAMPLES) + 4) / 5 ))
 
 nightly-programs: $(READY)  ## exact optima and intervals of programs of every kind: make nightly-programs SEED=1 EXAMPLES=2000
 	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly_programs --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
@@ -106,7 +106,7 @@ fuzz: $(READY)  ## damaged files for everything that reads files, SECONDS a read
 
 nightly-path: $(READY)  ## regularisation paths of new instances, judged in extended precision, and a fifth as many of each 1-norm family: make nightly-path SEED=1 EXAMPLES=10000
 	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_path --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
-	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly_linear_path --seed $(SEED) --examples $$(( $(EXAMPLES) / 5 ))
+	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly_linear_path --seed $(SEED) --examples $$(( ($(EXAMPLES) + 4) / 5 ))
 
 nightly-bounds: $(READY)  ## tiny problems at every scale, and a tenth as many paths, against their optima: make nightly-bounds SEED=1 EXAMPLES=20000
 	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_bounds --seed $(SEED) --examples $(EXAMPLES) $(ARGS)

@@ -17,6 +17,7 @@ EVIDENCE = {
     Kind.FORM: "declared: `{name}`",
     Kind.CONTROL: "declared as a control: `{name}`",
     Kind.TEST: "tested: `{name}`",
+    Kind.EXPERIMENT: "measured again: `make experiments`",
     Kind.NONE: "nothing is run for it",
 }
 """What shows a row of the ledger, by its kind."""

@@ -55,7 +55,8 @@ def setup(app: Any) -> dict[str, Any]:
 
 def check_in_browser(app: Any, failed: Exception | None) -> None:
     """Write the page that checks certificates beside the pages of families, with Python for browsers where that is given."""
-    write_checker(Path(app.outdir) / "atlas", Path(app.config.pyodide) if app.config.pyodide else None)
+    if failed is None and app.builder.format == "html":
+        write_checker(Path(app.outdir) / "atlas", Path(app.config.pyodide) if app.config.pyodide else None)
 
 
 def write(folder: Path, pages: Mapping[str, str]) -> None:

@@ -60,7 +60,7 @@ class Same:
         The verdict in sentences.
     difference : Difference or None
         The instance, where there is one.
-    findings : tuple[Finding, ...]
+    findings : tuple[InstanceComparison, ...]
         The instances drawn, with their reasons.
     instances : int
         How many have two exact optima.

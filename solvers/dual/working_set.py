@@ -107,7 +107,7 @@ class WorkingSet:
     def choose(self, look: OptimalityState) -> int:
         """Choose the set for the next pair steps. The present one stays as long as no point outside of it violates optimality by much.
 
-        Returns the work that its block of K takes, in the units of `Effort`.
+        Returns the work that its block of K takes, in the units of `WorkCounter`.
         """
         if self.whole:
             if self.K is None:
@@ -139,7 +139,7 @@ class WorkingSet:
     def follow(self, points: Index, change: Array, G: Array) -> int:
         """G <- G + K[:, points] change, in place; through the block where the points are `self.points` or all points are in it.
 
-        Returns the work outside of the block, in the units of `Effort`.
+        Returns the work outside of the block, in the units of `WorkCounter`.
         """
         moved = np.flatnonzero(change)
         if self.whole:

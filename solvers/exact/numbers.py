@@ -33,7 +33,9 @@ Integers = NDArray[Any]
 Fractions = NDArray[Any]
 """An array of Fractions."""
 CHARACTERISTIC_POINTS = 60
-"""Points of the largest given matrix whose characteristic polynomial is computed. A larger one is left to Rump's test."""
+"""Points of the largest given matrix whose characteristic polynomial is computed, which takes a second or two without asking a time limit.
+
+A larger one is left to Rump's test."""
 
 
 def given_gram(problem: Problem) -> Problem:

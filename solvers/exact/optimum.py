@@ -39,8 +39,7 @@ from equimargin.solvers.exact.numbers import (
     to_dyadic,
 )
 from equimargin.solvers.exact.program.clock import Clock, OutOfPivots, OutOfTime
-from equimargin.solvers.exact.simplex import OneNormSimplex, highs_basis
-from equimargin.solvers.exact.simplex import check_vertex as verified_vertex
+from equimargin.solvers.exact.simplex import OneNormSimplex, check_vertex, highs_basis
 from equimargin.solvers.exact_limits import refusal
 from equimargin.solvers.registry import SOLVERS, solve
 from equimargin.solvers.solution import Status
@@ -194,7 +193,7 @@ def _linear(problem: OneNormProblem, program: OneNormSimplex, seconds: float) ->
         unknown: Ends = (None, None) if problem.bias else BIAS_OF_0
         x, status = program.x[: problem.size], _status(spent)
         return _End(status, f"{status.sentence} {_pivots(program.pivots)}", fractions(problem.p), x, program.pivots, bias=unknown)
-    value = verified_vertex(program, vertex)
+    value = check_vertex(program, vertex)
     reason = f"the basis of HiGHS, {_pivots(program.pivots)}; every condition of the optimum checked"
     return _End(Status.OPTIMAL, reason, vertex.u, vertex.x[: problem.size], program.pivots, value, program.best_bias(vertex))
 

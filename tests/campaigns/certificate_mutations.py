@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from campaigns.exact.program_kinds import DATA, KINDS
-from campaigns.runner import At, Campaign, Check, Trial
+from campaigns.runner import At, Campaign, Check, Trial, watched
 from equimargin.data import load
 from equimargin.formulations import (
     Kernel,
@@ -58,6 +58,8 @@ WITH_A_PATH = ("svm.soft", "svm.nobias", "svr.l1", "rank.l1")
 """The families whose paths are certified."""
 DATA_SETS = ("breast_cancer", "diabetes", "diabetes_ranking")
 """Bundled data whose certificates are changed."""
+CHECKER_SECONDS = 120.0
+"""CPU time limit of the checker for one certificate: a hostile one must not keep it at work."""
 LONGEST = 60.0
 """Time limit of a solver that brackets an optimum."""
 Truth = Callable[[dict[str, Any]], tuple[Fraction | float, Fraction | float]]
@@ -375,8 +377,7 @@ def of_document(name: str, made: Callable[[int], dict[str, Any] | None], truth_o
     examples, forms : int
         The numbers of changes and of hostile forms.
     """
-    document = cache(made)
-    known = cache(lambda seed: truth_of(present(document(seed))["problem"]))
+    document, known = partial(_once, made), partial(_known, made, truth_of)
 
     def draw(at: At) -> tuple[str, bytes, dict[str, Any] | None] | None:
         whole = document(at.seed)
@@ -391,12 +392,23 @@ def of_document(name: str, made: Callable[[int], dict[str, Any] | None], truth_o
         if case is None:
             return Trial(counts=Counter(["undecided"]))
         kind, data, changed = case
-        found = accepted(data)
+        with watched(CHECKER_SECONDS):
+            found = accepted(data)
         same = changed is None or changed["problem"] == present(document(at.seed))["problem"]
         outcome = OUTCOMES[0 if found is None else 1 + false(found, known(at.seed) if same else truth_of(present(changed)["problem"]))]
         return Trial([f"a false interval is accepted, {kind}"] if outcome == OUTCOMES[2] else [], Counter([outcome]))
 
     return Check(name, examine, draw, lambda count: count + forms)
+
+
+@cache
+def _once(made: Callable[[int], dict[str, Any] | None], seed: int) -> dict[str, Any] | None:
+    return made(seed)
+
+
+@cache
+def _known(made: Callable[[int], dict[str, Any] | None], truth_of: Truth, seed: int) -> Any:
+    return truth_of(present(_once(made, seed))["problem"])
 
 
 CAMPAIGN = Campaign(__name__, __doc__, checks, 500)

@@ -45,8 +45,6 @@ ANSWERS = 200
 """How many these are."""
 MET = "killed at work"
 """The word for a study that a kill met."""
-FEW = 5
-"""Studies of which one at least must be met."""
 THROUGH = "was through already"
 """What is said of a study that nobody could kill, because it had all its answers."""
 ABOUT_AN_ANSWER = 0.02
@@ -189,7 +187,7 @@ def examined(folder: Path, victim: str, whole: list[dict[str, Any]], name: str, 
 
 def no_kill(trials: Sequence[Trial]) -> Iterator[str]:
     """Complain that no kill met a study at work."""
-    if len(trials) >= FEW and not any(trial.counts[MET] for trial in trials):
+    if not any(trial.counts[MET] for trial in trials):
         yield "no kill met a study at work"
 
 

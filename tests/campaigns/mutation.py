@@ -129,6 +129,11 @@ class Mutant:
     def __str__(self) -> str:
         return f"{self.file}:{self.number}: {self.line}"
 
+    @property
+    def place(self) -> str:
+        """The file and the changed line, whatever number it has."""
+        return f"{self.file}: {self.line}"
+
 
 def drawn(room: Room, sample: int, seed: int) -> tuple[list[Mutant], int]:
     """Some mutants of a room, by a seed, and how many places Cosmic Ray would change in it, annotations among them."""
@@ -243,7 +248,7 @@ def killed(room: Room, mutant: Mutant | None, seconds: int = MOST_SECONDS) -> tu
 
 
 def argued() -> dict[str, str]:
-    """The arguments for survivors, by what is said of them."""
+    """Return the arguments for survivors, by their places."""
     return {entry["mutant"]: entry["argument"] for entry in tomllib.loads(SURVIVORS.read_text(encoding="utf-8"))["survivor"]}
 
 
@@ -254,10 +259,10 @@ def examined(room: Room, sample: int, seed: int, at: object) -> Trial:
     if fails:
         return Trial(["its tests fail without any mutant"])
     tried, places = drawn(room, sample, seed)
-    survivors = [str(mutant) for mutant in tried if not killed(room, mutant, CLOCK * math.ceil(seconds))[0]]
+    survivors = [mutant for mutant in tried if not killed(room, mutant, CLOCK * math.ceil(seconds))[0]]
     counts = Counter({"killed": len(tried) - len(survivors), "places": places})
-    counts.update(f"survives: {mutant} ({known[mutant]})" for mutant in survivors if mutant in known)
-    return Trial([f"survives WITHOUT AN ARGUMENT: {mutant}" for mutant in survivors if mutant not in known], counts)
+    counts.update(f"survives: {mutant} ({known[mutant.place]})" for mutant in survivors if mutant.place in known)
+    return Trial([f"survives WITHOUT AN ARGUMENT: {mutant}" for mutant in survivors if mutant.place not in known], counts)
 
 
 def checks(sample: int) -> Iterator[Check]:

@@ -30,9 +30,7 @@ FOLDER = Path("build/nightly")
 HANG_SECONDS = 300.0
 """CPU time limit of an example, unless its check has another."""
 DEADLOCK_SECONDS = 600.0
-"""Time limit of the clock beside that of CPU time, after which the process is ended: code that waits takes no CPU time."""
-SHORTEST = 1e-3
-"""Seconds that are left to a limit that is over when another one within it ends."""
+"""Time of the clock over twice the limit of CPU time, after which the process is ended: code that waits takes no CPU time."""
 SHOWN = 20
 """Complaints of a check that are shown."""
 ENOUGH = 100
@@ -91,8 +89,8 @@ class Check:
         Tries an example, and makes one: by default a generator of random numbers.
     count : callable
         The number of examples, by the one on the command line.
-    limit, clock : float
-        Seconds of CPU time, and of the clock, of an example.
+    limit : float
+        CPU seconds of an example.
     problem : callable
         The problem of an example; by default the example itself.
     lines, wrong : callable
@@ -106,7 +104,6 @@ class Check:
     draw: Callable[[At], Any] = At.rng
     count: Callable[[int], int] = int
     limit: float = HANG_SECONDS
-    clock: float = HANG_SECONDS + DEADLOCK_SECONDS
     problem: Callable[[Any], Any] = lambda example: example
     lines: Callable[[Sequence[Trial]], Iterable[str]] = lambda trials: ()
     wrong: Callable[[Sequence[Trial]], Iterable[str]] = lambda trials: ()
@@ -152,10 +149,13 @@ def watched(seconds: float) -> Iterator[None]:
     try:
         yield
     finally:
-        # What is spent within counts against the limit around it.
-        left = max(before[0] - (time.process_time() - started), SHORTEST) if before[0] else 0.0
-        signal.setitimer(signal.ITIMER_PROF, left, before[1])
+        # What is spent within counts against the limit around it, whose signal is due now where nothing is left.
+        left = before[0] - (time.process_time() - started)
+        overdue = before[0] > 0 and left <= 0
+        signal.setitimer(signal.ITIMER_PROF, before[1] if overdue else max(left, 0.0), before[1])
         signal.signal(signal.SIGPROF, handler)
+        if overdue:
+            signal.raise_signal(signal.SIGPROF)
 
 
 def tried(check: Check, at: At, draw: Callable[[At], Any] | None = None) -> Trial:
@@ -163,7 +163,7 @@ def tried(check: Check, at: At, draw: Callable[[At], Any] | None = None) -> Tria
     running, started = FOLDER / f"running-{os.getpid()}", time.process_time()
     running.parent.mkdir(parents=True, exist_ok=True)
     running.write_text(f"{check.name} {[*at]}\n", encoding="utf-8")  # says what a process was at that had to be ended
-    faulthandler.dump_traceback_later(check.clock, exit=True, file=sys.__stderr__ or sys.stderr)
+    faulthandler.dump_traceback_later(2 * check.limit + DEADLOCK_SECONDS, exit=True, file=sys.__stderr__ or sys.stderr)
     try:
         with watched(check.limit):
             trial = check.examine((draw or check.draw)(at), at)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import tomllib
+from difflib import SequenceMatcher
 
 import pytest
 
 from campaigns import faults
 from places import ROOT
+
+SURVIVORS = ROOT / "tests" / "campaigns" / "survivors.toml"
 
 
 def test_there_are_twenty_of_different_names() -> None:
@@ -27,3 +31,11 @@ def test_a_fault_changes_one_place_and_leaves_a_program(fault: faults.Fault) -> 
 def test_the_tests_that_must_notice_exist(fault: faults.Fault) -> None:
     assert fault.tests
     assert all(len(list((ROOT / "tests").rglob(f"test_{name}.py"))) == 1 for name in fault.tests)
+
+
+@pytest.mark.parametrize("survivor", tomllib.loads(SURVIVORS.read_text(encoding="utf-8"))["survivor"], ids=lambda one: one["mutant"])
+def test_an_argument_is_for_a_change_of_a_line_that_is_there(survivor: dict[str, str]) -> None:
+    file, _, changed = survivor["mutant"].partition(": ")
+    lines = [line.strip() for line in (ROOT / file).read_text(encoding="utf-8").splitlines()]
+    assert changed not in lines
+    assert max(SequenceMatcher(None, changed, line).ratio() for line in lines) > 0.95

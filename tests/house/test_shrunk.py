@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -17,7 +19,7 @@ import pytest
 from campaigns import nightly, nightly_bounds, nightly_bounds_path, nightly_families, nightly_path, shrunk
 from campaigns.exact import nightly as exact
 from campaigns.exact import nightly_linear_path as linear_path
-from campaigns.runner import At
+from campaigns.runner import At, Campaign, Check, Hang, Trial, at_most, campaign_of, watched
 from equimargin.formulations import REGISTRY, classification
 from equimargin.own.instances import Refutation
 from equimargin.shrink import Shrunk
@@ -135,3 +137,30 @@ def test_the_campaign_of_families(monkeypatch: pytest.MonkeyPatch) -> None:
     check = nightly_families.check(id, lambda seed: None, 5)
     small = read(nightly_families.CAMPAIGN.written(check, At(0, 0, 0), "it does not conform: other"), 2)
     assert "lasso" in python(small.python)
+
+
+def test_a_share_counts_examples_with_a_word_and_not_those_that_name_it() -> None:
+    clean, rare = [Trial(counts=Counter({"rare": 0}))] * 97, [Trial(counts=Counter(["rare"]))]
+    assert not list(at_most(0.03, "rare", clean + rare * 3))
+    assert list(at_most(0.03, "rare", clean + rare * 4)) == ["4 of 101 are rare, more than 3%"]
+
+
+def test_what_is_spent_within_a_limit_counts_against_the_one_around_it() -> None:
+    def spin_for_long() -> None:
+        for _ in range(20):
+            with watched(10.0):
+                end = time.process_time() + 0.2
+                while time.process_time() < end:
+                    pass
+
+    with pytest.raises(Hang, match=r"after 0\.5 s"), watched(0.5):
+        spin_for_long()
+
+
+def test_no_example_is_refused_and_so_is_a_campaign_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    campaign = Campaign("campaigns.none", "", lambda _: [Check("one", lambda rng, at: Trial())], 1)
+    with pytest.raises(SystemExit):
+        campaign.main(["--examples", "0"])
+    assert "--examples must be at least 1, not 0" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="there is no campaign 'faults'"):
+        campaign_of("faults")

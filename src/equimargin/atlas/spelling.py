@@ -89,9 +89,10 @@ def _fraction(value: Any) -> str:
 
 def _bounds(form: Form) -> Iterator[str]:
     for k, name in enumerate(form.names):
-        ends = {form.F[r, k] > 0: _fraction(form.f[r] / form.F[r, k]) for r in form.bounds_of(k)}
-        below, above = (rf"{ends[False]} \le " if False in ends else ""), (rf" \le {ends[True]}" if True in ends else "")
-        if len(ends) == 1 and below:
-            yield rf"{letter(name)} \ge {ends[False]}"
-        elif ends:
-            yield f"{below}{letter(name)}{above}"
+        ends = [(form.F[r, k] > 0, form.f[r] / form.F[r, k]) for r in form.bounds_of(k)]
+        below = max((end for upper, end in ends if not upper), default=None)
+        above = min((end for upper, end in ends if upper), default=None)
+        if below is not None and above is None:
+            yield rf"{letter(name)} \ge {_fraction(below)}"
+        elif above is not None:
+            yield ("" if below is None else rf"{_fraction(below)} \le ") + rf"{letter(name)} \le {_fraction(above)}"

@@ -18,7 +18,7 @@ from functools import partial
 from importlib.util import find_spec
 
 from campaigns.fuzz.readers import READERS
-from campaigns.runner import Campaign, Check, Trial
+from campaigns.runner import HANG_SECONDS, Campaign, Check, Trial
 from places import HANG, ROOT
 
 FOLDER = ROOT / "build" / "fuzz"
@@ -45,7 +45,8 @@ def checks(seconds: int) -> Iterator[Check]:
     if find_spec("atheris") is None:
         raise SystemExit("Atheris is not installed: pip install -c constraints.txt -e '.[test,fuzz]'")
     for reader in READERS:
-        yield Check(reader, partial(fuzzed, reader, seconds // len(MODES)), lambda at: MODES[at.number], lambda _: len(MODES))
+        share = seconds // len(MODES)
+        yield Check(reader, partial(fuzzed, reader, share), lambda at: MODES[at.number], lambda _: len(MODES), share + HANG_SECONDS)
 
 
 CAMPAIGN = Campaign(__name__, __doc__, checks, 600, unit="seconds")

@@ -40,8 +40,7 @@ from equimargin.solvers import Solution, Status, exact_optimum, given_gram, solv
 from equimargin.solvers.exact.active_set import check_optimality
 from equimargin.solvers.exact.numbers import as_fractions, integral, to_dyadic
 from equimargin.solvers.exact.program.clock import Clock
-from equimargin.solvers.exact.simplex import OneNormSimplex
-from equimargin.solvers.exact.simplex import check_vertex as verified_vertex
+from equimargin.solvers.exact.simplex import OneNormSimplex, check_vertex
 from narrow import as_a, present
 
 XOR = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0, -1.0])
@@ -219,7 +218,7 @@ def test_the_simplex_method_reaches_the_optimum_from_any_basis(family: str) -> N
         found, n, p = exact_optimum(problem), problem.size, problem.p
         for basis in (range(n, n + p), range(n + p, n + 2 * p), range(min(n, p)), [*range(n), *range(n, n + p)]):
             program = OneNormSimplex(as_a(OneNormProblem, problem), integral(problem), Clock(inf))
-            assert verified_vertex(program, program.solve(frozenset(basis))) == found.value
+            assert check_vertex(program, program.solve(frozenset(basis))) == found.value
             pivots += program.pivots
     assert pivots > 0
 
