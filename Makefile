@@ -20,7 +20,7 @@ PYODIDE  ?= $(wildcard .pytest_cache/pyodide/node_modules/pyodide)
 # what benchmarks compare with has an environment of its own, because tests are to run as they do without it
 PEERS    := build/peers
 
-.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants wrong-letters faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-sameness nightly-path nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
+.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants wrong-letters faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-equivalence nightly-path nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -94,8 +94,8 @@ nightly-degenerate: $(READY)  ## degenerate machines of W, couplings, sigmoids a
 nightly-stability: $(READY)  ## derivatives of exact optima, kinks among them, against differences of exact optima: make nightly-stability SEED=1 EXAMPLES=1000
 	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly_stability --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
-nightly-sameness: $(READY)  ## the verdicts on all pairs of formulations within every family: make nightly-sameness SEED=1, ARGS="svm.l2" for some
-	PYTHONPATH=tests $(BIN)/python -m campaigns sameness --seed $(SEED) $(ARGS)
+nightly-equivalence: $(READY)  ## the verdicts on all pairs of formulations within every family: make nightly-equivalence SEED=1, ARGS="svm.l2" for some
+	PYTHONPATH=tests $(BIN)/python -m campaigns equivalence --seed $(SEED) $(ARGS)
 
 killed-studies: $(READY)  ## studies that are killed at random moments and resumed: make killed-studies SEED=1, ARGS=process for some
 	PYTHONPATH=tests $(BIN)/python -m campaigns killed_studies --seed $(SEED) $(ARGS)

@@ -1,6 +1,6 @@
 """`same` on the twenty pairs, and on all pairs of formulations within every family: no verdict may be wrong, and every reason replays.
 
-    python -m campaigns sameness --seed 1 --examples 60
+    python -m campaigns equivalence --seed 1 --examples 60
 
 Verdicts are known for the twenty pairs. Two formulations of a family are never DIFFERENT, and a control is never EQUAL to one, but for two
 controls whose misprint is how a solution is read, and on data of two levels, where some mistakes show nothing.
