@@ -15,6 +15,7 @@ longer waits until `equimargin warm-up` has compiled it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import inf
@@ -113,6 +114,7 @@ def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> I
     ValueError
         If a pattern matches nothing, or nothing of what is chosen is for any of the problems.
     """
+    started = time.perf_counter()
     choice = Choice.of(request.formulations, request.wanted)
     total = inf if request.total_time is None else float(request.total_time)
     meant = [problem.proven_within(float(request.time_limit), total) for problem in _meant(problems, choice.ids)]
@@ -127,7 +129,7 @@ def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> I
     settings |= {"formulations": sorted(choice.ids), "solvers": choice.solvers}
     jobs = [job for family in families for job in family.jobs]
     left_out = (*choice.weak(meant), *choice.without_an_answer(jobs, request.formulations))
-    return Schedule(families, request, choice.asked, settings, left_out).comparisons()
+    return Schedule(families, request, choice.asked, settings, left_out, started).comparisons()
 
 
 def _named(first: Any, more: Sequence[Any], how: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,9 +33,11 @@ class FamilyProgress:
 
     None until it has begun with further answers.
     """
+    verdict: FamilyVerdict = field(init=False)
+    """Verdict on the evidence so far, there once it has begun."""
 
-    def __post_init__(self) -> None:
-        """Judge it without any answer."""
+    def begin(self) -> None:
+        """Judge it without any answer; this may run functions of the user, and prove an optimum."""
         self.verdict = self._judged()
 
     def _judged(self) -> FamilyVerdict:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -58,7 +58,8 @@ class Schedule:
     asked: set[str]
     settings: Mapping[str, Any]
     left_out: tuple[str, ...]
-    started: float = field(default_factory=time.perf_counter)
+    started: float
+    """Reading of `time.perf_counter` from which seconds and the total time count."""
     spent: float = 0.0
     """CPU seconds of all answers so far, compiling excluded."""
     taken: float = 0.0
@@ -71,6 +72,8 @@ class Schedule:
 
         The last is marked if time was over before all answers were there.
         """
+        for family in self.families:
+            family.begin()
         yield self._comparison()
         for done in self._answers():
             self.spent, self.taken = self.spent + done.cpu, self.taken + done.wall
