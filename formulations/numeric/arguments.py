@@ -47,6 +47,11 @@ def check_number(value: object, name: str, wanted: str, accepted: Callable[[floa
     raise ValueError(f"{name} must be {wanted}, not {format_value(value)}")
 
 
+def positive_finite(value: object, name: str) -> float:
+    """A tolerance, or a limit of time, that is not for ever."""
+    return check_number(value, name, "a positive, finite number", lambda v: 0 < v < np.inf)
+
+
 def cost(C: object) -> float:
     """C of a margin problem."""
     return check_number(C, "C", "a positive number or inf", lambda c: c > 0)

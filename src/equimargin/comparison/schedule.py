@@ -100,7 +100,7 @@ class Schedule:
             return (run_job(*start) for start in self._starts())
         from joblib import Parallel, delayed
 
-        work = Parallel(n_jobs=int(self.request.jobs), return_as="generator_unordered", pre_dispatch="n_jobs")
+        work = Parallel(n_jobs=self.request.jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
         results: Iterable[JobResult] = work(delayed(run_job)(*start) for start in self._starts())
         return results
 
@@ -157,4 +157,4 @@ class Schedule:
     def _left(self) -> float:
         """Return the seconds of the total time that are left."""
         total = self.request.total_time
-        return inf if total is None else float(total) - (time.perf_counter() - self.started)
+        return inf if total is None else total - (time.perf_counter() - self.started)
