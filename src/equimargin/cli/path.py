@@ -102,9 +102,12 @@ def path(
     stopped before --lambda-min, or the best lambda is the smallest one of a fold's path that stopped early.
     """
     with report_errors(), writing(json, html, save, plot, certify) as write:
+        from equimargin.formulations.numeric.arguments import positive_finite
+
         check_writable(plot, save, json, html, certify)
         _check_endings(plot, save)
-        _check_limit(time_limit)
+        if time_limit is not None:
+            positive_finite(time_limit, "time_limit")
         reading = replace(reading, seed=seed)
         raw = loaded(data, reading, task, posing.kernel)
         rows = raw.scaled() if reading.scale else raw
@@ -226,13 +229,6 @@ def _folds(validate: str | None) -> int | None:
     if not (number >= 2 and number.is_integer()):
         raise ValueError(f"--validate {validate}: folds are a whole number, 2 folds or more; put ./ before the name of a file")
     return int(number)
-
-
-def _check_limit(time_limit: float | None) -> None:
-    from equimargin.formulations.numeric.arguments import check_number
-
-    if time_limit is not None:
-        check_number(time_limit, "time_limit", "a positive, finite number", lambda v: 0 < v < float("inf"))
 
 
 def _check_endings(plot: Path | None, save: Path | None) -> None:

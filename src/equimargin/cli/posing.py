@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -431,13 +432,14 @@ def _check_names(patterns: Sequence[str]) -> None:
 def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem]:
     """Return the problems of the families of the task that have the variant and are named.
 
-    The family of the huberised hinge is among them where its full name is.
+    The family of the huberised hinge is among them where a pattern matches it and no other.
     """
     from equimargin.families import problem_of_data, problems_of_data
 
     wanted, of_hinges = posing.family, data.task == "classification" and posing.loss is None
     problems = problems_of_data(data, posing.cost, kernel, posing.epsilon, posing.losses, **posing.arguments())
-    if wanted is not None and HUBERISED in wanted and of_hinges:
+    usual = [problem.family for problem in problems]
+    if of_hinges and any(_matching(pattern, [*usual, HUBERISED]) == [HUBERISED] for pattern in wanted or []):
         own = {"delta": 0.5 if posing.delta is None else posing.delta, **posing.arguments()}
         problems.append(problem_of_data(data, posing.cost, kernel, posing.epsilon, "huberised_hinge", **own))
     elif posing.delta is not None:
@@ -448,9 +450,13 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
         return problems
     from equimargin.comparison.choice import matching
 
-    known = [problem.family for problem in problems] + [HUBERISED] * of_hinges
-    chosen = matching(wanted, dict.fromkeys(known), f"family{posing.variant_in_words().replace(',', ' with', 1)}")
+    chosen = matching(wanted, [problem.family for problem in problems], f"family{posing.variant_in_words().replace(',', ' with', 1)}")
     return [problem for problem in problems if problem.family in chosen]
+
+
+def _matching(pattern: str, families: list[str]) -> list[str]:
+    """Return the families that a pattern matches, in upper or lower case."""
+    return [family for family in families if fnmatchcase(family, pattern.lower())]
 
 
 def _left_out(data: Data, posing: ProblemFields) -> str:

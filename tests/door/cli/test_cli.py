@@ -389,6 +389,19 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
             ("compare", "xor", "--kernel", "rbf", "--gamma", "wide"),
             "'wide' is neither a number nor scale or auto",
         ),
+        (
+            ("compare", "xor", "--bias", "none", "--family", "svm.huberised_hinge"),
+            "unknown family with no bias 'svm.huberised_hinge'; ",
+        ),
+        (
+            ("compare", "xor", "--loss", "hinge", "--family", "svm.hub*"),
+            "unknown family 'svm.hub*'",
+        ),
+        (
+            ("compare", "xor", "--bias", "none", "--loss", "hinge", "--family", "svm.onenorm"),
+            "unknown family with no bias 'svm.onenorm'",
+        ),
+        (("shrink", "xor", "--total-time", "-1"), "total_time must be a positive, finite number, not -1.0"),
         (("path", "xor", "--max-events", "0"), "invalid value for '--max-events'"),
         (
             ("path", "xor", "--time-limit", "inf"),
@@ -426,6 +439,13 @@ def test_beginnings_and_other_names_are_understood(tmp_path: Path) -> None:
     assert (found["settings"]["kernel"]["name"], found["settings"]["C"]) == ("polynomial", 0.5)
     assert [family["family"] for family in found["families"]] == ["svm.soft"]
     assert RUN.invoke(app, ["compare", "xor", "--task", "rank", "--family", "rank.l*", "--solver", "huber"]).exit_code in (0, 4)
+
+
+@pytest.mark.parametrize("pattern", ["svm.hub*", "SVM.Huberised_Hinge", "*.*hinge"])
+def test_the_huberised_hinge_is_compared_where_a_pattern_means_it(pattern: str) -> None:
+    status, output = compare("xor", "--family", pattern, "--delta", "0.25", "--solver", "CLARABEL")
+    assert status in (0, 4), output
+    assert "svm.huberised_hinge" in output
 
 
 def test_help_at_80_columns_cuts_nothing_off() -> None:
