@@ -52,6 +52,11 @@ def positive_finite(value: object, name: str) -> float:
     return check_number(value, name, "a positive, finite number", lambda v: 0 < v < np.inf)
 
 
+def optional_limit(value: object, name: str) -> float | None:
+    """A limit of time, or None for none."""
+    return None if value is None else positive_finite(value, name)
+
+
 def cost(C: object) -> float:
     """C of a margin problem."""
     return check_number(C, "C", "a positive number or inf", lambda c: c > 0)

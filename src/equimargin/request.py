@@ -172,12 +172,11 @@ class ComparisonRequest:
         """Make numbers and lists of what is given, and refuse what cannot be: see Raises."""
         from collections.abc import Iterable
 
-        from equimargin.formulations.numeric.arguments import check_number, format_value, positive_finite
+        from equimargin.formulations.numeric.arguments import check_number, format_value, optional_limit, positive_finite
 
         made: dict[str, Any] = {name: bool(getattr(self, name)) for name in ("patient", "include_controls")}
-        for name in ("tol", "agree_tol", "time_limit", "total_time"):
-            limit = getattr(self, name)
-            made[name] = None if limit is None and name == "total_time" else positive_finite(limit, name)
+        made |= {name: positive_finite(getattr(self, name), name) for name in ("tol", "agree_tol", "time_limit")}
+        made["total_time"] = optional_limit(self.total_time, "total_time")
         processes = "a whole number of processes from 1 on, or -1 for all cores"
         made["jobs"] = int(check_number(self.jobs, "jobs", processes, lambda v: v % 1 == 0 and v != 0))
         for name in ("formulations", "solvers"):

@@ -102,12 +102,11 @@ def path(
     stopped before --lambda-min, or the best lambda is the smallest one of a fold's path that stopped early.
     """
     with report_errors(), writing(json, html, save, plot, certify) as write:
-        from equimargin.formulations.numeric.arguments import positive_finite
+        from equimargin.formulations.numeric.arguments import optional_limit
 
         check_writable(plot, save, json, html, certify)
         _check_endings(plot, save)
-        if time_limit is not None:
-            positive_finite(time_limit, "time_limit")
+        time_limit = optional_limit(time_limit, "time_limit")
         reading = replace(reading, seed=seed)
         raw = loaded(data, reading, task, posing.kernel)
         rows = raw.scaled() if reading.scale else raw
