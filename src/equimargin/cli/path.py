@@ -107,7 +107,6 @@ def path(
         check_writable(plot, save, json, html, certify)
         _check_endings(plot, save)
         time_limit = optional_limit(time_limit, "time_limit")
-        reading = replace(reading, seed=seed)
         raw = loaded(data, reading, task, posing.kernel)
         rows = raw.scaled() if reading.scale else raw
         chosen = kernel_of(posing, rows)
@@ -121,7 +120,7 @@ def path(
         folds = _folds(validate)
         if folds is not None and (raw.weight is not None or raw.pairs is not None):
             raise ValueError(f"--validate {folds}: folds know neither weights nor preferences; name a file to choose lambda on")
-        if folds is not None and posing.arguments():
+        if folds is not None and posing.variant_arguments():
             option = "--bias penalized" if posing.bias else "--per-query mean"
             raise ValueError(f"--validate {folds}: folds do not know {option}; name a file to choose lambda on")
         if validate == "-" and "-" in (data, reading.preferences):
@@ -183,7 +182,7 @@ def path(
             "family": problem.family,
             "metric": metric,
         }
-        settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit, **posing.variant()}
+        settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit, **posing.variant_record()}
         if json is not None:
             write(json, _json(rows, found, None if curve is None else curve.best, settings))
         if html is not None:
@@ -212,7 +211,7 @@ def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFiel
 
     if data.pairs is None:
         return make_family_problem(
-            family, data.task, data.X, data.y, kernel, posing.epsilon, data.qid, **data.weights, **posing.arguments()
+            family, data.task, data.X, data.y, kernel, posing.epsilon, data.qid, **data.weights, **posing.variant_arguments()
         )
     if family not in (None, "rank.l1"):
         raise ValueError(f"--family {family}: preferences make the problem rank.l1 alone; leave one of the two options out")

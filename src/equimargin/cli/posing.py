@@ -182,7 +182,7 @@ class ProblemFields:
 
         return LOSSES if self.loss is None else (self.loss.value,)
 
-    def arguments(self) -> dict[str, Any]:
+    def variant_arguments(self) -> dict[str, Any]:
         """Return the arguments of the constructor of the task, without the weights.
 
         That there is no bias is not among them: that is a family of its own.
@@ -191,7 +191,7 @@ class ProblemFields:
             return {"bias": "penalized"}
         return {"per_query": "mean"} if self.per_query is PerQueryName.MEAN else {}
 
-    def variant(self) -> dict[str, str | None]:
+    def variant_record(self) -> dict[str, str | None]:
         """Return the options on queries and the bias in a record."""
         return {
             "per_query": None if self.per_query is None else self.per_query.value,
@@ -210,7 +210,7 @@ def kernel_of(posing: ProblemFields, rows: Data) -> Kernel:
 
     Parameters
     ----------
-    posing : Posing
+    posing : ProblemFields
         Options on the problems.
     rows : Data
         Rows as the problems take them.
@@ -276,7 +276,7 @@ def headline(data: Data, problem: Problem, kernel: Kernel, posing: ProblemFields
         A problem of the rows.
     kernel : Kernel
         Kernel of the options.
-    posing : Posing
+    posing : ProblemFields
         Options on the problems.
     """
     shift = f", diagonal shifted by {problem.shift:.3g} to be provably positive semidefinite" if problem.shift else ""
@@ -334,9 +334,9 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
     ----------
     source : str
         Bundled name or file.
-    reading : Reading
+    reading : ReadFields
         Options on the rows.
-    posing : Posing
+    posing : ProblemFields
         Options on the problems.
 
     Raises
@@ -350,7 +350,7 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
     posing.check(rows)
     settings: dict[str, Any] = {"task": rows.task, "kernel": kernel_record(kernel)}
     settings |= {"loss": None if posing.loss is None else posing.loss.value, "C": posing.cost, "epsilon": posing.epsilon}
-    settings |= {"scale": reading.scale, "sample": reading.sample, "seed": reading.seed, **posing.variant()}
+    settings |= {"scale": reading.scale, "sample": reading.sample, "seed": reading.seed, **posing.variant_record()}
     settings |= {} if posing.delta is None else {"delta": posing.delta}
     if rows.task == "ordinal":
         return _of_levels(rows, kernel, posing, settings)
@@ -437,10 +437,10 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
     from equimargin.families import problem_of_data, problems_of_data
 
     wanted, of_hinges = posing.family, data.task == "classification" and posing.loss is None
-    problems = problems_of_data(data, posing.cost, kernel, posing.epsilon, posing.losses, **posing.arguments())
+    problems = problems_of_data(data, posing.cost, kernel, posing.epsilon, posing.losses, **posing.variant_arguments())
     usual = [problem.family for problem in problems]
     if of_hinges and any(_matching(pattern, [*usual, HUBERISED]) == [HUBERISED] for pattern in wanted or []):
-        own = {"delta": 0.5 if posing.delta is None else posing.delta, **posing.arguments()}
+        own = {"delta": 0.5 if posing.delta is None else posing.delta, **posing.variant_arguments()}
         problems.append(problem_of_data(data, posing.cost, kernel, posing.epsilon, "huberised_hinge", **own))
     elif posing.delta is not None:
         raise ValueError(f"--delta is of the huberised hinge: name that family, --family {HUBERISED}, or leave it out")

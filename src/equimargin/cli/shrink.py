@@ -62,12 +62,10 @@ def shrink(
     Exit status: 0 nothing disagrees, fails or is slow; 1 a case was reduced; 2 bad usage or input.
     """
     with report_errors(), writing(json) as write:
-        from equimargin.formulations.numeric.arguments import positive_finite
         from equimargin.shrink import Shrunk
         from equimargin.shrink.record import again, is_finding
 
         check_writable(json)
-        positive_finite(total_time, "total_time")
         if is_finding(source):
             known = Shrunk.read(source)
             with printed_apart():

@@ -11,14 +11,18 @@ import subprocess
 import sys
 from inspect import getdoc
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from equimargin import __version__
 from equimargin.cli.app import app
 from equimargin.cli.posing import ProblemFields, kernel_of
+from equimargin.cli.reading import ReadFields
+from equimargin.cli.requests import with_requests
 from equimargin.data import load
 from equimargin.estimators import MarginClassifier
 from places import ROOT
@@ -652,3 +656,16 @@ def test_warm_up_says_where_kernels_are_kept() -> None:
     result = RUN.invoke(app, ["warm-up"])
     assert result.exit_code == 0, result.output
     assert "kernels compiled or found in" in result.output
+
+
+def test_an_option_that_takes_the_place_of_a_field_fills_it() -> None:
+    found: list[ReadFields] = []
+
+    def command(*, reading: ReadFields, seed: Annotated[int, typer.Option()] = 7) -> None:
+        found.append(reading)
+
+    shown = typer.Typer()
+    shown.command()(with_requests(command))
+    for arguments in ([], ["--seed", "3"]):
+        assert RUN.invoke(shown, arguments).exit_code == 0
+    assert [reading.seed for reading in found] == [7, 3]
