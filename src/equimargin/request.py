@@ -1,6 +1,7 @@
 """The request of a comparison, filled by options, by plans of studies or by keyword arguments.
 
-A field has its meaning, its default and its option here; what uses it is the only other place.
+A field has its meaning, its default and its option here. `ComparisonSpec` and plans of studies, which are stored, repeat those that
+they need.
 """
 
 from __future__ import annotations
