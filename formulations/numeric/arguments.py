@@ -48,12 +48,12 @@ def check_number(value: object, name: str, wanted: str, accepted: Callable[[floa
 
 
 def positive_finite(value: object, name: str) -> float:
-    """A tolerance, or a limit of time, that is not for ever."""
+    """Return a tolerance or a limit of time as a float."""
     return check_number(value, name, "a positive, finite number", lambda v: 0 < v < np.inf)
 
 
 def optional_limit(value: object, name: str) -> float | None:
-    """A limit of time, or None for none."""
+    """Return a limit of time as a float, or None for none."""
     return None if value is None else positive_finite(value, name)
 
 
