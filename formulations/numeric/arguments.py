@@ -47,6 +47,16 @@ def check_number(value: object, name: str, wanted: str, accepted: Callable[[floa
     raise ValueError(f"{name} must be {wanted}, not {format_value(value)}")
 
 
+def positive_finite(value: object, name: str) -> float:
+    """Return a tolerance or a limit of time as a float."""
+    return check_number(value, name, "a positive, finite number", lambda v: 0 < v < np.inf)
+
+
+def optional_limit(value: object, name: str) -> float | None:
+    """Return a limit of time as a float, or None for none."""
+    return None if value is None else positive_finite(value, name)
+
+
 def cost(C: object) -> float:
     """C of a margin problem."""
     return check_number(C, "C", "a positive number or inf", lambda c: c > 0)

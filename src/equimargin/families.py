@@ -89,10 +89,15 @@ def problems_of_data(
         Rows whose task is neither in doubt nor an ordinal regression.
     C, kernel, epsilon, losses, variant
         As in `make_problems`; preferences have no variant.
+
+    Raises
+    ------
+    ValueError
+        If preferences are given a variant; the rest as in the constructors of problems.
     """
     if data.pairs is None:
         return make_problems(data.task, data.X, data.y, C, kernel, losses, epsilon, data.qid, **data.weights, **variant)
-    return [problem_of_data(data, C, kernel, epsilon, loss) for loss in (losses if np.isfinite(C) else LOSSES[:1])]
+    return [problem_of_data(data, C, kernel, epsilon, loss, **variant) for loss in (losses if np.isfinite(C) else LOSSES[:1])]
 
 
 def problem_of_data(
@@ -106,8 +111,15 @@ def problem_of_data(
         Rows whose task is neither in doubt nor an ordinal regression.
     C, kernel, epsilon, loss, variant
         As in `make_problem`; preferences have no variant.
+
+    Raises
+    ------
+    ValueError
+        As `problems_of_data`.
     """
     if data.pairs is not None:
+        if variant:
+            raise ValueError(f"{data.name} has preferences, and a ranking by preferences has no {' and no '.join(variant)}; leave it out")
         return ranking_from_pairs(data.X, data.pairs, C, kernel, loss, data.pair_weight)
     return make_problem(data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **data.weights, **variant)
 

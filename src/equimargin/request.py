@@ -1,6 +1,7 @@
 """The request of a comparison, filled by options, by plans of studies or by keyword arguments.
 
-A field has its meaning, its default and its option here; what uses it is the only other place.
+A field has its meaning, its default and its option here. `ComparisonSpec` and plans of studies, which are stored, repeat those that
+they need.
 """
 
 from __future__ import annotations
@@ -120,6 +121,14 @@ class ComparisonRequest:
         ones, and say so.
     include_controls : bool
         Also declare the formulations that are wrong on purpose.
+
+    Raises
+    ------
+    ValueError
+        A tolerance or limit that is no positive, finite number, or an impossible number of
+        processes.
+    TypeError
+        A formulation that is named by anything but text.
     """
 
     formulations: str | Sequence[str] = field(
@@ -161,19 +170,27 @@ class ComparisonRequest:
     )
 
     def __post_init__(self) -> None:
-        """Refuse limits that are not positive, and impossible numbers of processes."""
-        from equimargin.formulations.numeric.arguments import check_number
+        """Make numbers and lists of what is given, and refuse what cannot be: see Raises."""
+        from collections.abc import Iterable
 
-        for name in ("tol", "agree_tol", "time_limit", "total_time"):
-            limit = getattr(self, name)
-            if limit is not None or name != "total_time":
-                check_number(limit, name, "a positive, finite number", lambda v: 0 < v < float("inf"))
+        from equimargin.formulations.numeric.arguments import check_number, format_value, optional_limit, positive_finite
+
+        made: dict[str, Any] = {name: bool(getattr(self, name)) for name in ("patient", "include_controls")}
+        made |= {name: positive_finite(getattr(self, name), name) for name in ("tol", "agree_tol", "time_limit")}
+        made["total_time"] = optional_limit(self.total_time, "total_time")
         processes = "a whole number of processes from 1 on, or -1 for all cores"
-        check_number(self.jobs, "jobs", processes, lambda v: v % 1 == 0 and v != 0)
+        made["jobs"] = int(check_number(self.jobs, "jobs", processes, lambda v: v % 1 == 0 and v != 0))
+        for name in ("formulations", "solvers"):
+            chosen = getattr(self, name)
+            made[name] = tuple(chosen) if isinstance(chosen, Iterable) and not isinstance(chosen, str) else chosen
+        patterns = made["formulations"]
+        wrong = [each for each in (patterns if isinstance(patterns, tuple) else [patterns]) if not isinstance(each, str)]
+        if wrong:
+            raise TypeError(f"formulations are names or patterns, such as 'svm.soft.*', not {format_value(wrong[0])}; '*' takes all")
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
 
     @property
     def wanted(self) -> list[str | Solver]:
         """The solvers and patterns of solvers, a single one as a list, too."""
-        from collections.abc import Iterable
-
-        return [*self.solvers] if isinstance(self.solvers, Iterable) and not isinstance(self.solvers, str) else [self.solvers]
+        return [*self.solvers] if isinstance(self.solvers, tuple) else [self.solvers]  # type: ignore[list-item]

@@ -1315,15 +1315,15 @@ FAULTS = (
     Fault(
         "the end of the total time not told",
         "src/equimargin/comparison/schedule.py",
-        'interrupted=f"the total time of {self.request.total_time:g} s is over"',
+        "interrupted=end",
         'interrupted=""',
         ("page",),
     ),
     Fault(
         "no certificate after an interrupt",
         "src/equimargin/cli/compare.py",
-        "        if certify is not None:\n            for",
-        "        if certify is not None and not result.interrupted:\n            for",
+        "        if certify is not None:\n            with",
+        "        if certify is not None and not result.interrupted:\n            with",
         ("page",),
     ),
     Fault(
@@ -1567,7 +1567,7 @@ FAULTS = (
     Fault(
         "proofs that take what time they like",
         "src/equimargin/comparison/__init__.py",
-        "problem.proven_within(float(request.time_limit), total) for problem in",
+        "problem.proven_within(request.time_limit, total) for problem in",
         "problem for problem in",
         ("brought",),
     ),

@@ -1,6 +1,6 @@
 """The CPU time that a comparison may take: which answers are begun, in which order, and how long each may take.
 
-No test looks at a clock: what an answer costs is made up.
+What answers cost is made up, so that no test of it looks at a clock.
 """
 
 from __future__ import annotations
@@ -9,23 +9,27 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
 from equimargin import compare
-from equimargin.comparison import Comparison, allowance, family_progress, job, job_result
+from equimargin.comparison import Comparison, allowance, comparisons, family_progress, job, job_result
 from equimargin.comparison.choice import Choice
 from equimargin.comparison.family_progress import FamilyProgress
 from equimargin.families import make_family_problems
-from equimargin.formulations import REGISTRY, classification
+from equimargin.formulations import FAMILIES, REGISTRY, Family, classification
+from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.proofs import Agreement, Evidence, Verdict
 from equimargin.proofs.referee import find_available_answers
 from equimargin.solvers import SOLVERS, Status, solve_declaration
+from places import HANG, ROOT
 
 X, Y = np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0)
 Cost = Callable[[Any], tuple[float, float, float]]
@@ -236,3 +240,69 @@ def test_where_others_want_the_cores_a_backend_has_as_much_more_time_on_the_wall
     compare(classification(X, Y))
     assert costs.begun[1][1].seconds == 60.0  # without this declaration there is no verdict
     assert {round(allowed.seconds, 9) for _, allowed in costs.begun[2:]} == {5 * allowance.LEAST_ALLOWANCE}
+
+
+@pytest.fixture
+def sleeping() -> Iterator[tuple[ProgramProblem, list[Any]]]:
+    """The problem of a family whose value map, which the proof of its optimum calls, takes half a second; and what it was called with."""
+    family, called = Family("test.sleeping"), list[Any]()
+
+    def value(number: Any, data: Any) -> Any:
+        called.append(number)
+        time.sleep(0.5)
+        return number
+
+    @family.formulation("primal", value=value)
+    def primal(data: Any) -> Any:
+        x = cp.Variable(name="x")
+        return cp.Problem(cp.Minimize(x), [x >= data["end"]])
+
+    yield family({"end": 3.0}), called
+    for id in [id for id, entry in REGISTRY.items() if entry.family == family.id]:
+        del REGISTRY[id]
+    del FAMILIES[family.id]
+
+
+def test_the_proof_of_an_optimum_counts_from_the_first_comparison_on(sleeping: tuple[ProgramProblem, list[Any]]) -> None:
+    """The total time is over then, and no answer is begun; a comparison that nobody asks for proves nothing."""
+    problem, called = sleeping
+    stages = comparisons(problem, total_time=0.1)
+    assert not called
+    first, *_, last = stages
+    assert called
+    assert first.seconds >= 0.5
+    assert (last.done, last.interrupted) == (0, "the total time of 0.1 s is over")
+
+
+DYING = """
+import os
+from equimargin.own import Family, ProgramProblem, solver
+import cvxpy as cp
+
+family = Family("test.dying")
+
+@family.formulation("primal")
+def primal(data):
+    x = cp.Variable(name="x")
+    return cp.Problem(cp.Minimize(x), [x >= data["end"]])
+
+@solver("test.dying.at_once", family)
+def at_once(problem):
+    os._exit(1)
+"""
+"""A solver that takes its process with it."""
+ASKING = """
+from dying import family
+from equimargin import compare
+found = compare(family({"end": 3.0}), jobs=2)
+found.to_json()
+print(found.done < found.total, found.interrupted)
+"""
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_ends_the_comparison_with_the_answers_so_far(tmp_path: Path) -> None:
+    (tmp_path / "dying.py").write_text(DYING, encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(tmp_path)])}
+    answer = subprocess.run([sys.executable, "-c", ASKING], env=environment, capture_output=True, text=True, timeout=HANG)
+    assert answer.stdout == "True a worker process died\n", answer.stderr

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from equimargin.comparison import compare
-from equimargin.families import make_family_problems
+from equimargin.data import load
+from equimargin.families import make_family_problems, problem_of_data, problems_of_data
 from equimargin.formulations import classification, rbf
 from equimargin.request import CompareOptions, ComparisonRequest, ProblemOptions
 
@@ -84,3 +89,37 @@ def test_what_is_neither_a_problem_nor_arrays_is_refused() -> None:
 def test_a_request_has_the_fields_that_are_keyword_arguments_of_compare() -> None:
     requested = [each.name for each in fields(ComparisonRequest)]
     assert requested == [name for name in CompareOptions.__annotations__ if name != "y" and name not in ProblemOptions.__annotations__]
+
+
+def test_numbers_of_a_request_may_be_of_any_type_that_has_a_float() -> None:
+    how: dict[str, Any] = {"time_limit": Decimal(60), "patient": True}
+    found = compare(classification(X, np.sign(X[:, 0])), "svm.soft.*", "CLARABEL", **how)
+    assert (found.settings["time_limit"], found.settings["patient"]) == (60.0, True)
+    how = {"total_time": Fraction(1, 10000), "patient": np.bool_(False), "jobs": np.int64(1)}
+    cut = compare(classification(X, np.sign(X[:, 0])), **how)
+    assert cut.interrupted == "the total time of 0.0001 s is over"
+    settings = json.loads(cut.to_json())["settings"]
+    assert (settings["total_time"], settings["patient"]) == (1e-4, False)
+
+
+def test_patterns_may_be_any_iterable() -> None:
+    problem = classification(X, np.sign(X[:, 0]))
+    wanted = ["svm.soft.primal", "svm.l2.primal"]
+    listed, generated = (compare(problem, how, (each for each in ["CLARABEL"])) for how in (wanted, (each for each in wanted)))
+    assert "svm.l2.primal declares svm.l2" in " ".join(listed.left_out)
+    assert generated.left_out == listed.left_out
+
+
+@pytest.mark.parametrize(("formulations", "said"), [(None, "None"), ([3], "3"), (["svm.soft.*", None], "None")])
+def test_formulations_that_are_no_names_are_refused(formulations: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=f"formulations are names or patterns, such as 'svm.soft.\\*', not {said}; "):
+        compare(classification(X, np.sign(X[:, 0])), formulations=formulations)
+
+
+@pytest.mark.parametrize("make", [problem_of_data, problems_of_data])
+def test_preferences_have_no_variant(make: Any, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("a,b\n0,1\n1,0\n2,2\n", encoding="utf-8")
+    (tmp_path / "pairs.csv").write_text("preferred,other\n0,1\n1,2\n", encoding="utf-8")
+    data = load(str(tmp_path / "rows.csv"), preferences=str(tmp_path / "pairs.csv"))
+    with pytest.raises(ValueError, match="a ranking by preferences has no per_query; leave it out"):
+        make(data, per_query="mean")

@@ -105,7 +105,8 @@ def compare(
             from equimargin.comparison import run_request
 
             controls = request.include_controls or names_control(request.formulations)
-            stream = run_request(asked.problems, replace(request, include_controls=controls))
+            with printed_apart():
+                stream = run_request(asked.problems, replace(request, include_controls=controls))
             screen = Screen(wide)
             screen.headline(asked.headline)
             result = _followed(stream, screen)
@@ -115,7 +116,9 @@ def compare(
                 write(file, text())
         screen.end(result)
         if certify is not None:
-            for id, outcome in result.certify(certify).items():
+            with printed_apart():
+                outcomes = result.certify(certify)
+            for id, outcome in outcomes.items():
                 typer.echo(f"{id}: certificate {outcome}" if isinstance(outcome, Path) else f"{id}: no certificate: {outcome}")
         if result.interrupted:
             files = _named(json, csv, html)

@@ -102,10 +102,11 @@ def path(
     stopped before --lambda-min, or the best lambda is the smallest one of a fold's path that stopped early.
     """
     with report_errors(), writing(json, html, save, plot, certify) as write:
+        from equimargin.formulations.numeric.arguments import optional_limit
+
         check_writable(plot, save, json, html, certify)
         _check_endings(plot, save)
-        _check_limit(time_limit)
-        reading = replace(reading, seed=seed)
+        time_limit = optional_limit(time_limit, "time_limit")
         raw = loaded(data, reading, task, posing.kernel)
         rows = raw.scaled() if reading.scale else raw
         chosen = kernel_of(posing, rows)
@@ -119,7 +120,7 @@ def path(
         folds = _folds(validate)
         if folds is not None and (raw.weight is not None or raw.pairs is not None):
             raise ValueError(f"--validate {folds}: folds know neither weights nor preferences; name a file to choose lambda on")
-        if folds is not None and posing.arguments():
+        if folds is not None and posing.variant_arguments():
             option = "--bias penalized" if posing.bias else "--per-query mean"
             raise ValueError(f"--validate {folds}: folds do not know {option}; name a file to choose lambda on")
         if validate == "-" and "-" in (data, reading.preferences):
@@ -181,7 +182,7 @@ def path(
             "family": problem.family,
             "metric": metric,
         }
-        settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit, **posing.variant()}
+        settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit, **posing.variant_record()}
         if json is not None:
             write(json, _json(rows, found, None if curve is None else curve.best, settings))
         if html is not None:
@@ -210,7 +211,7 @@ def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFiel
 
     if data.pairs is None:
         return make_family_problem(
-            family, data.task, data.X, data.y, kernel, posing.epsilon, data.qid, **data.weights, **posing.arguments()
+            family, data.task, data.X, data.y, kernel, posing.epsilon, data.qid, **data.weights, **posing.variant_arguments()
         )
     if family not in (None, "rank.l1"):
         raise ValueError(f"--family {family}: preferences make the problem rank.l1 alone; leave one of the two options out")
@@ -226,13 +227,6 @@ def _folds(validate: str | None) -> int | None:
     if not (number >= 2 and number.is_integer()):
         raise ValueError(f"--validate {validate}: folds are a whole number, 2 folds or more; put ./ before the name of a file")
     return int(number)
-
-
-def _check_limit(time_limit: float | None) -> None:
-    from equimargin.formulations.numeric.arguments import check_number
-
-    if time_limit is not None:
-        check_number(time_limit, "time_limit", "a positive, finite number", lambda v: 0 < v < float("inf"))
 
 
 def _check_endings(plot: Path | None, save: Path | None) -> None:

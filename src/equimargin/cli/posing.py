@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -181,7 +182,7 @@ class ProblemFields:
 
         return LOSSES if self.loss is None else (self.loss.value,)
 
-    def arguments(self) -> dict[str, Any]:
+    def variant_arguments(self) -> dict[str, Any]:
         """Return the arguments of the constructor of the task, without the weights.
 
         That there is no bias is not among them: that is a family of its own.
@@ -190,7 +191,7 @@ class ProblemFields:
             return {"bias": "penalized"}
         return {"per_query": "mean"} if self.per_query is PerQueryName.MEAN else {}
 
-    def variant(self) -> dict[str, str | None]:
+    def variant_record(self) -> dict[str, str | None]:
         """Return the options on queries and the bias in a record."""
         return {
             "per_query": None if self.per_query is None else self.per_query.value,
@@ -209,7 +210,7 @@ def kernel_of(posing: ProblemFields, rows: Data) -> Kernel:
 
     Parameters
     ----------
-    posing : Posing
+    posing : ProblemFields
         Options on the problems.
     rows : Data
         Rows as the problems take them.
@@ -275,7 +276,7 @@ def headline(data: Data, problem: Problem, kernel: Kernel, posing: ProblemFields
         A problem of the rows.
     kernel : Kernel
         Kernel of the options.
-    posing : Posing
+    posing : ProblemFields
         Options on the problems.
     """
     shift = f", diagonal shifted by {problem.shift:.3g} to be provably positive semidefinite" if problem.shift else ""
@@ -333,9 +334,9 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
     ----------
     source : str
         Bundled name or file.
-    reading : Reading
+    reading : ReadFields
         Options on the rows.
-    posing : Posing
+    posing : ProblemFields
         Options on the problems.
 
     Raises
@@ -349,7 +350,7 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
     posing.check(rows)
     settings: dict[str, Any] = {"task": rows.task, "kernel": kernel_record(kernel)}
     settings |= {"loss": None if posing.loss is None else posing.loss.value, "C": posing.cost, "epsilon": posing.epsilon}
-    settings |= {"scale": reading.scale, "sample": reading.sample, "seed": reading.seed, **posing.variant()}
+    settings |= {"scale": reading.scale, "sample": reading.sample, "seed": reading.seed, **posing.variant_record()}
     settings |= {} if posing.delta is None else {"delta": posing.delta}
     if rows.task == "ordinal":
         return _of_levels(rows, kernel, posing, settings)
@@ -431,14 +432,15 @@ def _check_names(patterns: Sequence[str]) -> None:
 def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem]:
     """Return the problems of the families of the task that have the variant and are named.
 
-    The family of the huberised hinge is among them where its full name is.
+    The family of the huberised hinge is among them where a pattern matches it and no other.
     """
     from equimargin.families import problem_of_data, problems_of_data
 
     wanted, of_hinges = posing.family, data.task == "classification" and posing.loss is None
-    problems = problems_of_data(data, posing.cost, kernel, posing.epsilon, posing.losses, **posing.arguments())
-    if wanted is not None and HUBERISED in wanted and of_hinges:
-        own = {"delta": 0.5 if posing.delta is None else posing.delta, **posing.arguments()}
+    problems = problems_of_data(data, posing.cost, kernel, posing.epsilon, posing.losses, **posing.variant_arguments())
+    usual = [problem.family for problem in problems]
+    if of_hinges and any(_matching(pattern, [*usual, HUBERISED]) == [HUBERISED] for pattern in wanted or []):
+        own = {"delta": 0.5 if posing.delta is None else posing.delta, **posing.variant_arguments()}
         problems.append(problem_of_data(data, posing.cost, kernel, posing.epsilon, "huberised_hinge", **own))
     elif posing.delta is not None:
         raise ValueError(f"--delta is of the huberised hinge: name that family, --family {HUBERISED}, or leave it out")
@@ -448,9 +450,13 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
         return problems
     from equimargin.comparison.choice import matching
 
-    known = [problem.family for problem in problems] + [HUBERISED] * of_hinges
-    chosen = matching(wanted, dict.fromkeys(known), f"family{posing.variant_in_words().replace(',', ' with', 1)}")
+    chosen = matching(wanted, [problem.family for problem in problems], f"family{posing.variant_in_words().replace(',', ' with', 1)}")
     return [problem for problem in problems if problem.family in chosen]
+
+
+def _matching(pattern: str, families: list[str]) -> list[str]:
+    """Return the families that a pattern matches, in upper or lower case."""
+    return [family for family in families if fnmatchcase(family, pattern.lower())]
 
 
 def _left_out(data: Data, posing: ProblemFields) -> str:

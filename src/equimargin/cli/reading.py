@@ -135,7 +135,7 @@ def loaded(source: str, reading: ReadFields, task: StrEnum | None, kernel: str, 
     ----------
     source : str
         Bundled name or file.
-    reading : Reading
+    reading : ReadFields
         Options on the rows.
     task : StrEnum or None
         Task of the options.

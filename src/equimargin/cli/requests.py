@@ -1,4 +1,7 @@
-"""Commands whose parameters are dataclasses: every field is an option."""
+"""Commands whose parameters are dataclasses: every field is an option.
+
+Classes called ...Fields are options of the command line, those called ...Options keyword arguments in Python.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ class Behind:
 def with_requests(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with an option for each field of the dataclasses that it takes.
 
-    An option of the command itself with the name of such a field takes its place.
+    An option of the command itself with the name of such a field takes its place, and fills it.
 
     Parameters
     ----------
@@ -60,7 +63,7 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
         given = {name: value for name, value in values.items() if name in own}
         with report_errors():
             for name, kind in requests.items():
-                said = {each.name: values[each.name] for each in options[name] if each.name not in own}
+                said = {each.name: values[each.name] for each in options[name]}
                 given[name] = kind(**{option: value for option, value in said.items() if value is not None})
         command(**given)
 

@@ -11,14 +11,14 @@ from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from equimargin.report.words import PAGE_COLUMNS
+
 if TYPE_CHECKING:
     from equimargin.report.comparison import Comparison
     from equimargin.report.view import FamilyView
 
 WIDE_COLUMNS = 150
 """Columns of the wide table where nobody says how many there are."""
-PAGE_COLUMNS = 80
-"""Columns of the page where nobody says how many there are."""
 NARROWEST = 20
 """Columns that are made use of however few a terminal says that it has."""
 
@@ -82,7 +82,7 @@ class Screen:
             self._family(family)
         from equimargin.report.page import closing
 
-        self._print(list(found.view.readings) if self.wide else closing(found.view, self._style()))
+        self._print(list(found.view.below_tables) if self.wide else closing(found.view, self._style()))
 
     def _family(self, family: FamilyView) -> None:
         if family.id in self._printed:

@@ -25,7 +25,8 @@ from equimargin.cli.options import (
     without_warnings_of_trackers,
     writing,
 )
-from equimargin.cli.screen import PAGE_COLUMNS, columns, console, unread_output_kept
+from equimargin.cli.screen import columns, console, unread_output_kept
+from equimargin.report.words import PAGE_COLUMNS
 
 if TYPE_CHECKING:
     from equimargin.study.database import Database

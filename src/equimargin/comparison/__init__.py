@@ -15,6 +15,7 @@ longer waits until `equimargin warm-up` has compiled it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import inf
@@ -113,21 +114,19 @@ def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> I
     ValueError
         If a pattern matches nothing, or nothing of what is chosen is for any of the problems.
     """
+    started = time.perf_counter()
     choice = Choice.of(request.formulations, request.wanted)
-    total = inf if request.total_time is None else float(request.total_time)
-    meant = [problem.proven_within(float(request.time_limit), total) for problem in _meant(problems, choice.ids)]
-    planned = [(problem, [*choice.jobs(problem, float(request.tol), request.include_controls)]) for problem in meant]
-    families = [
-        FamilyProgress(problem, jobs, float(request.agree_tol), find_available_answers(problem)) for problem, jobs in planned if jobs
-    ]
+    total = inf if request.total_time is None else request.total_time
+    meant = [problem.proven_within(request.time_limit, total) for problem in _meant(problems, choice.ids)]
+    planned = [(problem, [*choice.jobs(problem, request.tol, request.include_controls)]) for problem in meant]
+    families = [FamilyProgress(problem, jobs, request.agree_tol, find_available_answers(problem)) for problem, jobs in planned if jobs]
     if not families:
         raise ValueError(f"none of the chosen formulations and solvers is for {', '.join(problem.family for problem in problems)}")
-    settings: dict[str, Any] = {name: float(getattr(request, name)) for name in ("tol", "agree_tol", "time_limit")}
-    settings |= {"total_time": request.total_time, "patient": request.patient}
+    settings: dict[str, Any] = {name: getattr(request, name) for name in ("tol", "agree_tol", "time_limit", "total_time", "patient")}
     settings |= {"formulations": sorted(choice.ids), "solvers": choice.solvers}
     jobs = [job for family in families for job in family.jobs]
     left_out = (*choice.weak(meant), *choice.without_an_answer(jobs, request.formulations))
-    return Schedule(families, request, choice.asked, settings, left_out).comparisons()
+    return Schedule(families, request, choice.asked, settings, left_out, started).comparisons()
 
 
 def _named(first: Any, more: Sequence[Any], how: Mapping[str, Any]) -> dict[str, Any]:

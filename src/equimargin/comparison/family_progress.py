@@ -19,7 +19,21 @@ from equimargin.solvers import Status
 
 @dataclass
 class FamilyProgress:
-    """Jobs of a family, and the evidence so far by their places, in order of arrival."""
+    """Jobs of a family, and the evidence so far.
+
+    Attributes
+    ----------
+    problem : AnyProblem
+        Problem of the family.
+    jobs : list[Job]
+        All answers that are wanted.
+    agree_tol : float
+        Relative tolerance of the referee.
+    possible : Availability
+        Whether the problem can be declared, and solved by a specialised solver.
+    evidence : dict[int, Evidence]
+        Evidence by the places of its jobs, in order of arrival.
+    """
 
     problem: AnyProblem
     jobs: list[Job]
@@ -33,9 +47,11 @@ class FamilyProgress:
 
     None until it has begun with further answers.
     """
+    verdict: FamilyVerdict = field(init=False)
+    """Verdict on the evidence so far, there once it has begun."""
 
-    def __post_init__(self) -> None:
-        """Judge it without any answer."""
+    def begin(self) -> None:
+        """Judge it without any answer; this may run functions of the user, and prove an optimum."""
         self.verdict = self._judged()
 
     def _judged(self) -> FamilyVerdict:

@@ -34,6 +34,14 @@ class Job:
 
     Attributes
     ----------
+    problem : AnyProblem
+        Problem of a family.
+    formulation : str or None
+        Id of the formulation that is declared.
+    solver : str
+        Name of the backend or specialised solver.
+    tol : float
+        Relative accuracy asked of it.
     module : str
         The module whose import registers the formulation or the solver, for a process that does not
         know it yet.
@@ -114,6 +122,11 @@ class Job:
         Linear algebra has one thread, as backends have: several spend more time waiting for each
         other on problems of this size, above all where other programs want the cores, and times of
         answers could not be compared.
+
+        Parameters
+        ----------
+        allowed : Allowance
+            Limits of the answer.
         """
         try:
             with kept_from_quitting(), one_thread():

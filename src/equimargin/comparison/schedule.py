@@ -1,18 +1,21 @@
 """The schedule of a comparison: one queue of jobs by one priority, one allowance each.
 
-Whatever happens, these hold. No job is begun once the total time is over, and the one at work then
-is stopped. A solver of every family, then a declaration of every family come before all others. A
-job that fails is a failed answer and ends nothing. What a verdict waits for is bounded by the time
-limit of an answer alone; once the optimum is proven, an answer may not take much longer than what
-has proven it; once a verdict stands, its further answers share what is left of TOGETHER. There is
-a comparison after every answer, so that an interrupt leaves the last one.
+Whatever happens, these hold. No job is begun once the total time is over, and the step at work then
+is stopped or waited for, as `ComparisonRequest.total_time` says. A solver of every family, then a
+declaration of every family come before all others. A job that fails is a failed answer and ends
+nothing; where it takes its process with it, the comparison ends with the answers so far. What a
+verdict waits for is bounded by the time limit of an answer alone; once the optimum is proven, an
+answer may not take much longer than what has proven it; once a verdict stands, its further answers
+share what is left of TOGETHER. There is a comparison after every answer, so that an interrupt
+leaves the last one.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from concurrent.futures import BrokenExecutor
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -33,6 +36,8 @@ from equimargin.formulations.refusal import Refusal
 from equimargin.report.comparison import Comparison
 from equimargin.request import ComparisonRequest
 
+WORKER_DIED = "a worker process died"
+"""Reason of a comparison that ended with a process of a job, which crashed or was killed."""
 Start = tuple[int, int, Job, Allowance | Refusal | str]
 """The places of a family and of a job, the job, and its allowance or why it is not run."""
 
@@ -58,7 +63,8 @@ class Schedule:
     asked: set[str]
     settings: Mapping[str, Any]
     left_out: tuple[str, ...]
-    started: float = field(default_factory=time.perf_counter)
+    started: float
+    """Reading of `time.perf_counter` from which seconds and the total time count."""
     spent: float = 0.0
     """CPU seconds of all answers so far, compiling excluded."""
     taken: float = 0.0
@@ -69,17 +75,23 @@ class Schedule:
     def comparisons(self) -> Iterator[Comparison]:
         """Yield the comparison before the first answer and after each.
 
-        The last is marked if time was over before all answers were there.
+        The last is marked if time was over, or another process died, before all answers were there.
         """
+        end = f"the total time of {self.request.total_time:g} s is over" if self.request.total_time else ""
+        for family in self.families:
+            family.begin()
         yield self._comparison()
-        for done in self._answers():
-            self.spent, self.taken = self.spent + done.cpu, self.taken + done.wall
-            self.compiled += done.compiling
-            self.families[done.which].enter(done.place, done.evidence, self.request.patient)
-            yield self._comparison()
+        try:
+            for done in self._answers():
+                self.spent, self.taken = self.spent + done.cpu, self.taken + done.wall
+                self.compiled += done.compiling
+                self.families[done.which].enter(done.place, done.evidence, self.request.patient)
+                yield self._comparison()
+        except BrokenExecutor:
+            end = WORKER_DIED
         cut = any(found.run.reason == OUT_OF_TIME for family in self.families for found in family.evidence.values())
         if cut or any(len(family.evidence) < len(family.jobs) for family in self.families):
-            yield replace(self._comparison(), interrupted=f"the total time of {self.request.total_time:g} s is over")
+            yield replace(self._comparison(), interrupted=end)
 
     def _comparison(self) -> Comparison:
         return Comparison(
@@ -97,7 +109,7 @@ class Schedule:
             return (run_job(*start) for start in self._starts())
         from joblib import Parallel, delayed
 
-        work = Parallel(n_jobs=int(self.request.jobs), return_as="generator_unordered", pre_dispatch="n_jobs")
+        work = Parallel(n_jobs=self.request.jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
         results: Iterable[JobResult] = work(delayed(run_job)(*start) for start in self._starts())
         return results
 
@@ -154,4 +166,4 @@ class Schedule:
     def _left(self) -> float:
         """Return the seconds of the total time that are left."""
         total = self.request.total_time
-        return inf if total is None else float(total) - (time.perf_counter() - self.started)
+        return inf if total is None else total - (time.perf_counter() - self.started)

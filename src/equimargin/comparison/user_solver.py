@@ -14,7 +14,15 @@ from equimargin.solvers import Limits, Solution, Solver
 
 @dataclass(frozen=True)
 class UserSolver:
-    """A solver of the user whose attributes are read once, because properties may fail."""
+    """A solver of the user whose attributes are read once, because properties may fail.
+
+    Attributes
+    ----------
+    name, algorithm, families, reference, library
+        As in `Solver`.
+    solver : Solver
+        The solver itself.
+    """
 
     name: str
     algorithm: str
@@ -26,6 +34,11 @@ class UserSolver:
     @classmethod
     def of(cls, solver: object) -> UserSolver:
         """Read the attributes of a solver.
+
+        Parameters
+        ----------
+        solver : object
+            What was passed in place of a name.
 
         Raises
         ------
@@ -43,9 +56,25 @@ class UserSolver:
         raise ValueError(f"{format_value(solver)} is no solver: a function is entered by @solver and asked for by its name")
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
-        """Return what the problem lacks for the solver, or None."""
+        """Return what the problem lacks for the solver, or None.
+
+        Parameters
+        ----------
+        problem : AnyProblem
+            Problem of a family.
+        """
         return self.solver.refusal(problem)
 
     def run(self, problem: AnyProblem, limits: Limits, warm_start: object) -> Solution:
-        """Solve a problem that is not refused."""
+        """Solve a problem that is not refused.
+
+        Parameters
+        ----------
+        problem : AnyProblem
+            Problem of a family.
+        limits : Limits
+            Accuracy and time limit.
+        warm_start : object
+            Point to start from, or None.
+        """
         return self.solver.run(problem, limits, warm_start)

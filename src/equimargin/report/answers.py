@@ -27,10 +27,6 @@ class AnswerView:
 
     judgement: Judgement
     """The answer itself, with the figures to draw."""
-    run: Run
-    """Its solver and formulation, its times, and what the solver says of it."""
-    agreement: Agreement
-    """Agreement of the answer with its family."""
     label: str
     """Name of its formulation within the family; empty for a specialised solver."""
     sources: tuple[Source, ...]
@@ -50,7 +46,17 @@ class AnswerView:
         seconds = "" if j.agreement is Agreement.SKIPPED else _in_few_digits(run.solve_seconds)
         off = np.nan if j.agreement in (Agreement.AGREES, Agreement.SKIPPED) else np.fmax(j.claim, j.off)
         figure = f"{off:.0e}" if np.isfinite(off) else ""
-        return cls(j, run, j.agreement, _label(run.family, run.formulation), sources, seconds, figure, _cells(j, sources))
+        return cls(j, _label(run.family, run.formulation), sources, seconds, figure, _cells(j, sources))
+
+    @property
+    def run(self) -> Run:
+        """Its solver and formulation, its times, and what the solver says of it."""
+        return self.judgement.evidence.run
+
+    @property
+    def agreement(self) -> Agreement:
+        """Agreement of the answer with its family."""
+        return self.judgement.agreement
 
     @property
     def name(self) -> str:

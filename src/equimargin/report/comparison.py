@@ -25,9 +25,7 @@ from equimargin.report.pages.comparison import comparison_page
 from equimargin.report.records import SCHEMA_VERSION, csv_text, plain, record, solved, summary, versions
 from equimargin.report.table import table
 from equimargin.report.view import ComparisonView, comparison_view
-
-PAGE_COLUMNS = 80
-"""Columns of the page where nobody says how many there are."""
+from equimargin.report.words import PAGE_COLUMNS
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,5 +194,5 @@ class Comparison:
             console.print(table(family))
             for line in (*family.details, ""):
                 console.print(f"  {line}".rstrip(), highlight=False, markup=False)
-        for sentence in self.view.readings:
+        for sentence in self.view.below_tables:
             console.print(sentence, highlight=False, markup=False)

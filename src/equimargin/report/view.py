@@ -89,12 +89,19 @@ class ComparisonView:
     """Sentences on the reading of numbers."""
     skips: tuple[str, ...]
     """Reasons to skip, each with what was skipped."""
+    left_out: tuple[str, ...]
+    """Those of `skips` that are of no family."""
     solvers: tuple[str, ...]
     """Solvers that were run, backends first."""
     documents: dict[str, str]
     """Titles of the documents of all sources, by their letters."""
     first_documents: dict[str, str]
     """Those of the first sources of formulations that were run."""
+
+    @property
+    def below_tables(self) -> tuple[str, ...]:
+        """Sentences below wide tables, which have the skips of each family."""
+        return (*self.readings, *([f"left out: {'; '.join(self.left_out)}"] if self.left_out else []))
 
 
 def family_view(judged: FamilyVerdict, missing: int = 0, ended: bool = False) -> FamilyView:
@@ -195,6 +202,7 @@ def comparison_view(
         interrupted=bool(interrupted),
         readings=tuple(readings(judged)),
         skips=(*skips(judged), *left_out),
+        left_out=tuple(left_out),
         solvers=tuple(dict.fromkeys(answer.run.solver for answer in sorted(run, key=lambda answer: not answer.label))),
         documents=_titles(source for answer in answers for source in answer.sources),
         first_documents=_titles(source for answer in run for source in answer.sources[:1]),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textwrap import fill
 
+PAGE_COLUMNS = 80
+"""Columns of the page where nobody says how many there are."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 """A space without a line break."""
 MARKS = {

@@ -11,14 +11,18 @@ import subprocess
 import sys
 from inspect import getdoc
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from equimargin import __version__
 from equimargin.cli.app import app
 from equimargin.cli.posing import ProblemFields, kernel_of
+from equimargin.cli.reading import ReadFields
+from equimargin.cli.requests import with_requests
 from equimargin.data import load
 from equimargin.estimators import MarginClassifier
 from places import ROOT
@@ -389,6 +393,19 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
             ("compare", "xor", "--kernel", "rbf", "--gamma", "wide"),
             "'wide' is neither a number nor scale or auto",
         ),
+        (
+            ("compare", "xor", "--bias", "none", "--family", "svm.huberised_hinge"),
+            "unknown family with no bias 'svm.huberised_hinge'; ",
+        ),
+        (
+            ("compare", "xor", "--loss", "hinge", "--family", "svm.hub*"),
+            "unknown family 'svm.hub*'",
+        ),
+        (
+            ("compare", "xor", "--bias", "none", "--loss", "hinge", "--family", "svm.onenorm"),
+            "unknown family with no bias 'svm.onenorm'",
+        ),
+        (("shrink", "xor", "--total-time", "-1"), "total_time must be a positive, finite number, not -1.0"),
         (("path", "xor", "--max-events", "0"), "invalid value for '--max-events'"),
         (
             ("path", "xor", "--time-limit", "inf"),
@@ -426,6 +443,13 @@ def test_beginnings_and_other_names_are_understood(tmp_path: Path) -> None:
     assert (found["settings"]["kernel"]["name"], found["settings"]["C"]) == ("polynomial", 0.5)
     assert [family["family"] for family in found["families"]] == ["svm.soft"]
     assert RUN.invoke(app, ["compare", "xor", "--task", "rank", "--family", "rank.l*", "--solver", "huber"]).exit_code in (0, 4)
+
+
+@pytest.mark.parametrize("pattern", ["svm.hub*", "SVM.Huberised_Hinge", "*.*hinge"])
+def test_the_huberised_hinge_is_compared_where_a_pattern_means_it(pattern: str) -> None:
+    status, output = compare("xor", "--family", pattern, "--delta", "0.25", "--solver", "CLARABEL")
+    assert status in (0, 4), output
+    assert "svm.huberised_hinge" in output
 
 
 def test_help_at_80_columns_cuts_nothing_off() -> None:
@@ -632,3 +656,16 @@ def test_warm_up_says_where_kernels_are_kept() -> None:
     result = RUN.invoke(app, ["warm-up"])
     assert result.exit_code == 0, result.output
     assert "kernels compiled or found in" in result.output
+
+
+def test_an_option_that_takes_the_place_of_a_field_fills_it() -> None:
+    found: list[ReadFields] = []
+
+    def command(*, reading: ReadFields, seed: Annotated[int, typer.Option()] = 7) -> None:
+        found.append(reading)
+
+    shown = typer.Typer()
+    shown.command()(with_requests(command))
+    for arguments in ([], ["--seed", "3"]):
+        assert RUN.invoke(shown, arguments).exit_code == 0
+    assert [reading.seed for reading in found] == [7, 3]

@@ -95,6 +95,12 @@ PRINTING = """
 from brought import ocsvm
 from equimargin.own import solver
 print("printed at import")
+def applies(data):
+    print("printed by a requirement")
+    return "no data are taken"
+@ocsvm.formulation("printing", applies=applies)
+def refused(data):
+    \"\"\"No problem.\"\"\"
 @solver("test.ocsvm.printing", ocsvm, accuracy=1e-6)
 def printing(problem):
     \"\"\"No answer, but a word.\"\"\"
@@ -121,6 +127,7 @@ def test_what_a_plug_in_prints_goes_to_standard_error(run: Run, tmp_path: Path, 
     assert not re.search("printed (at|by)", found.stdout)
     assert found.stderr.count("printed at import\n") == 1
     assert "printed by a solver\n" in found.stderr
+    assert "printed by a requirement\n" in found.stderr
     record = json.loads(found.stdout if file == "-" else (tmp_path / file).read_text(encoding="utf-8"))
     assert not list(faults(record, "compare"))
 

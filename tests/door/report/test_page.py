@@ -241,6 +241,12 @@ def test_reading_of_numbers_is_printed_once_with_all_its_families(tmp_path: Path
     assert "Read: in ord.explicit a float within 4 units" in output
 
 
+def test_wide_tables_say_what_was_left_out() -> None:
+    chosen = ["--formulation", "svm.soft.primal", "--formulation", "svr.l1.primal", "--solver", "CLARABEL", "--family", "svm.soft"]
+    output = " ".join(RUN.invoke(app, ["compare", "xor", *chosen, "--wide"]).output.split())
+    assert output.endswith("left out: svr.l1.primal declares svr.l1, and compared is svm.soft")
+
+
 def test_words_are_explained() -> None:
     output = RUN.invoke(app, ["compare", "--explain"]).output
     assert output == EXPLANATION

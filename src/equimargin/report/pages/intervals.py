@@ -60,7 +60,7 @@ def bar(lower: float, upper: float, scale: SignedScale, y: float, style: str = "
     ----------
     lower, upper : float
         Its ends, relative to the optimum.
-    scale : Signed
+    scale : SignedScale
         Scale of the picture.
     y : float
         Its place from the top.
