@@ -382,7 +382,7 @@ def test_who_takes_a_problem_is_asked_of_everybody(monkeypatch: pytest.MonkeyPat
     mixed = ranking(X[:6], y, qid, loss="squared_hinge", query_weight={0: np.inf})
     assert find_available_answers(mixed) == Availability()
     others = {name: entry for name, entry in SOLVERS.items() if name != "penalty"}  # the only one that takes it
-    monkeypatch.setattr(sys.modules["equimargin.proofs.referee.find_available_answers"], "SOLVERS", others)
+    monkeypatch.setattr(sys.modules["equimargin.proofs.referee.ways"], "SOLVERS", others)
     hard = find_available_answers(mixed)
     assert (hard.too_large, hard.undeclarable) == (False, "")
     assert hard.unsolvable == "no specialised solver takes the problem"

@@ -230,7 +230,7 @@ def test_newtons_method_looks_at_the_clock(module: object, monkeypatch: pytest.M
         asked.append(arguments[-1]())  # type: ignore[operator]
         return arguments[2]
 
-    monkeypatch.setattr(module, "climb", climb)
+    monkeypatch.setattr(module, "maximise_on_face", climb)
     X = np.random.default_rng(0).normal(size=(150, 5))
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1.0, -1.0)
     solve(classification(X, y, 1e6, rbf(0.05), bias=module is smo), tol=1e-10, time_limit=60.0)
@@ -304,11 +304,11 @@ def test_a_backend_at_work_can_be_interrupted(backend: str, pause: float, tmp_pa
 WITH_OTHER_PROCESSES = """
 import time
 from joblib import Parallel, delayed
-from equimargin.cli.options import leave, without_warnings_of_trackers
+from equimargin.cli.options import exit_interrupted, without_warnings_of_trackers
 without_warnings_of_trackers()
 answers = Parallel(n_jobs=2, return_as="generator_unordered", pre_dispatch="n_jobs")(delayed(time.sleep)(s) for s in (0.0, 300.0, 300.0))
 next(answers)
-leave("interrupted")
+exit_interrupted("interrupted")
 """
 
 
