@@ -79,17 +79,14 @@ def followed(path: Any, row: Any) -> Any:
 
 
 def work() -> None:
-    """Answer every line, the number of a row, with its CPU seconds; kernels are compiled in a first run that is not counted."""
-    from equimargin.formulations.numeric.jit import compile_eagerly
-
+    """Answer every line, the number of a row, with its CPU seconds; what is compiled for it in a first run is not counted."""
     answers, sys.stdout = sys.stdout, sys.stderr  # what the benchmarks print is no answer
     rows, seen = dict(enumerate(cases())), set()
     print(*(name for name, _ in rows.values()), sep="\t", file=answers, flush=True)
     for line in sys.stdin:
         number = int(line)
         if number not in seen:
-            with compile_eagerly():
-                rows[number][1]()
+            rows[number][1]()
             seen.add(number)
         start, runs, spent = time.process_time(), 0, 0.0
         while spent < MEASURED:
@@ -102,6 +99,8 @@ def worker(checkout: Path) -> subprocess.Popen[str]:
     """A process that works with a checkout's package, one BLAS thread."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     environment = os.environ | threads | {"PYTHONPATH": str(checkout / "src")}
+    # Kernels that small problems run as Python are compiled, too, so that both checkouts run the same code.
+    subprocess.run([sys.executable, "-m", "equimargin", "warm-up"], env=environment, check=True, stdout=subprocess.DEVNULL)
     command = [sys.executable, str(Path(__file__).resolve()), "--work", str(checkout)]
     return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 
