@@ -79,7 +79,10 @@ def followed(path: Any, row: Any) -> Any:
 
 
 def work() -> None:
-    """Answer every line, the number of a row, with its CPU seconds; what is compiled for it in a first run is not counted."""
+    """Print the CPU seconds of the row that each line names by its number.
+
+    What is compiled in a first run is not counted.
+    """
     answers, sys.stdout = sys.stdout, sys.stderr  # what the benchmarks print is no answer
     rows, seen = dict(enumerate(cases())), set()
     print(*(name for name, _ in rows.values()), sep="\t", file=answers, flush=True)

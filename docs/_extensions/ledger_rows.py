@@ -20,12 +20,13 @@ EVIDENCE = {
     Kind.EXPERIMENT: "measured again: `make experiments`",
     Kind.NONE: "nothing is run for it",
 }
-"""What shows a row of the ledger, by its kind."""
+"""Evidence of a row of the ledger, by its kind."""
 
 
 def rows_of(formulations: Sequence[Formulation]) -> Iterator[str]:
     """Yield the ledger's rows of the equations that these formulations print, or show."""
     yield from ("## What the documents say, and what became of it", "")
+    # A row belongs to a family by the number of a printed equation, or by the id of a formulation.
     wanted = {f"{source.document}.{number}" for each in formulations for source in each.sources for number in _numbers(source.equations)}
     own = {each.id for each in formulations}
     found = [row for row in claims() if row.id in wanted or row.name in own or any(row.id.startswith(f"{id}.") for id in wanted)]

@@ -69,7 +69,7 @@ def write(folder: Path, pages: Mapping[str, str]) -> None:
 
 
 def pages() -> dict[str, str]:
-    """All pages by their paths below `docs`."""
+    """Return all pages by their paths below `docs`."""
     made = {
         "solvers.md": _solvers(),
         "commands.md": _commands(),
