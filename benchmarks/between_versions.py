@@ -25,6 +25,8 @@ HERE = Path(__file__).resolve().parents[1]
 DATA = HERE.parent / "shared" / "data"
 MEASURED = 0.1
 """CPU seconds that a measurement lasts at least: a shorter row is solved several times in it."""
+COMPILED = 900
+"""Seconds that a checkout has to compile its kernels."""
 
 
 def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -103,7 +105,9 @@ def worker(checkout: Path) -> subprocess.Popen[str]:
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     environment = os.environ | threads | {"PYTHONPATH": str(checkout / "src")}
     # Kernels that small problems run as Python are compiled, too, so that both checkouts run the same code.
-    subprocess.run([sys.executable, "-m", "equimargin", "warm-up"], env=environment, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-m", "equimargin", "warm-up"], env=environment, check=True, stdout=subprocess.DEVNULL, timeout=COMPILED
+    )
     command = [sys.executable, str(Path(__file__).resolve()), "--work", str(checkout)]
     return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 

@@ -4,6 +4,7 @@ const stop = document.getElementById("stop");
 const state = document.getElementById("state");
 const results = document.getElementById("results");
 const waiting = [];
+const SERVER = "this page has to be read from a web server, such as python3 -m http.server";
 let worker = null;
 let current = null;
 
@@ -32,7 +33,7 @@ function started() {
   made.onerror = (fault) => {
     fault.preventDefault();
     worker = null;
-    ended(2, "the checker could not be run; the page has to be read from a web server, such as python3 -m http.server");
+    ended(2, `the checker could not be run; ${SERVER}`);
   };
   return made;
 }
@@ -47,7 +48,12 @@ async function next() {
   current = waiting.shift();
   stop.disabled = false;
   state.textContent = `Checking ${current.name}`;
-  worker = worker || started();
+  try {
+    worker = worker || started();
+  } catch {
+    ended(2, `not checked; ${SERVER}`); // browsers start no worker from a file
+    return;
+  }
   try {
     const bytes = await current.arrayBuffer();
     worker.postMessage(bytes, [bytes]);
@@ -81,3 +87,4 @@ stop.addEventListener("click", () => {
   worker = null;
   ended(2, "stopped");
 });
+if (location.protocol === "file:") state.textContent = `Nothing can be checked here: ${SERVER}.`;
