@@ -1853,7 +1853,7 @@ FAULTS = (
     ),
     Fault(
         "the heavier side of a threshold kept",
-        "solvers/ordinal/machine.py",
+        "solvers/ordinal/newton.py",
         "least = np.minimum(up, down)",
         "least = np.maximum(up, down)",
         ("ordinal_solvers",),
