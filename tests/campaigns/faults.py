@@ -901,7 +901,7 @@ FAULTS = (
     ),
     Fault(
         "rays with a weight below 0",
-        "solvers/hard/exact_ray.py",
+        "solvers/exact/numbers.py",
         "if min(sign * v for v in vector) < 0:",
         "if max(sign * v for v in vector) < 0:",
         ("dual_active_set",),
