@@ -125,7 +125,7 @@ class ActiveSet:
         x, den = to_common_denominator(d)
         pull = self.numbers.dot(self.numbers.product(self.numbers.rdot(x)))
         balance = [-int((self.numbers.s * x).sum())] if self.numbers.biased else []
-        moved = self._solved(self.T, [-v for v in pull[self.T]], balance)
+        moved = self.solved(self.T, [-v for v in pull[self.T]], balance)
         d[self.T] = as_fractions([v / den for v in moved[: len(self.T)]])
         return d
 
@@ -167,7 +167,7 @@ class ActiveSet:
         while True:
             column = numbers.block(self.T, [i])[:, 0]
             balance = [-way * numbers.s[i]] if numbers.biased else []
-            *d, price = [*self._solved(self.T, [-way * v for v in column], balance), *([] if numbers.biased else [Fraction(0)])]
+            *d, price = [*self.solved(self.T, [-way * v for v in column], balance), *([] if numbers.biased else [Fraction(0)])]
             pull = sum((v * w for v, w in zip(column, d, strict=True)), Fraction(0))
             curvature = way * (way * numbers.block([i], [i])[0, 0] + pull + numbers.s[i] * price) / numbers.unit
             rows, d = [*self.T, i], [*d, Fraction(way)]
@@ -209,10 +209,10 @@ class ActiveSet:
     def _towards_optimum(self) -> list[Fraction]:
         """The way of the rows T from alpha to their optimum, the other rows held."""
         g, den = self.gradient()
-        d = self._solved(self.T, [-v for v in g[self.T]], [0] if self.numbers.biased else [])
+        d = self.solved(self.T, [-v for v in g[self.T]], [0] if self.numbers.biased else [])
         return [v * self.numbers.unit / den for v in d[: len(self.T)]]
 
-    def _solved(self, T: Sequence[int], right: Sequence[int], balance: Sequence[int]) -> list[Fraction]:
+    def solved(self, T: Sequence[int], right: Sequence[int], balance: Sequence[int]) -> list[Fraction]:
         """The solution of [ H_TT s_T; s_T' 0 ] (d, b) = (right, balance), H as integers; without a bias neither s nor b."""
         numbers = self.numbers
         if not T:
@@ -226,7 +226,7 @@ class ActiveSet:
         return self._system(matrix, [*right, *balance])
 
     def _solved_by_points(self, T: Sequence[int], right: Integers) -> list[Fraction]:
-        """As `_solved` for more rows than points: d = D^-1 (right - A_T Z beta) with (I + A_T'D^-1 A_T Z) beta = A_T'D^-1 right."""
+        """As `solved` for more rows than points: d = D^-1 (right - A_T Z beta) with (I + A_T'D^-1 A_T Z) beta = A_T'D^-1 right."""
         numbers, D = self.numbers, self.numbers.ridge[T]
         index, entry, unit = numbers.index[T], numbers.entry[T], lcm(*set(D.tolist()))
         weight, laplacian, pull = unit // D, np.zeros((numbers.m, numbers.m), dtype=object), np.zeros(numbers.m, dtype=object)

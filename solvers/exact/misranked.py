@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +32,7 @@ from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix, Vector, dot
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.exact.hitting_set import disjoint, hitting_set, is_met_by_fewer
+from equimargin.solvers.exact.numbers import as_fractions, null_vector, to_common_denominator
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, program_optimum
 from equimargin.solvers.interrupt import interruptible
@@ -202,10 +205,9 @@ class _Differences:
 
     def _circuit(self, support: Sequence[int]) -> RankingRay | None:
         """The ray with this support, if there is one and no other."""
-        multipliers = _null_vector([self.rows[row] for row in support])
-        if multipliers is None or not (all(v > 0 for v in multipliers) or all(v < 0 for v in multipliers)):
-            return None
-        return RankingRay(tuple(support), tuple(abs(v) for v in multipliers))
+        entries, _ = to_common_denominator(as_fractions([v for row in support for v in self.rows[row]]))
+        multipliers = null_vector(entries.reshape(len(support), -1).T)
+        return None if multipliers is None or 0 in multipliers else RankingRay(tuple(support), tuple(map(Fraction, multipliers)))
 
     def _ordered(self, w: Vector, rows: Sequence[int]) -> PairOrder | None:
         """What w misorders, if it orders all of these rows."""
@@ -232,26 +234,6 @@ class _Differences:
         raise OutOfTime(f"no ray was found: {getattr(found, 'reason', 'the exact program gave neither')}")
 
 
-def _null_vector(rows: Sequence[Vector]) -> Vector | None:
-    """The v with sum_r v_r rows_r = 0 and v = 1 at the row that is not independent, if there is one such row alone; by elimination."""
-    basis: list[tuple[int, list[Fraction], list[Fraction]]] = []  # the pivot, the row, and what it is made of
-    null: list[Fraction] | None = None
-    for at, given in enumerate(rows):
-        row, made = list(given), [Fraction(int(other == at)) for other in range(len(rows))]
-        for pivot, of, parts in basis:
-            factor = row[pivot] / of[pivot]
-            row = [a - factor * b for a, b in zip(row, of, strict=True)]
-            made = [a - factor * b for a, b in zip(made, parts, strict=True)]
-        pivot = next((k for k, v in enumerate(row) if v), -1)
-        if pivot >= 0:
-            basis.append((pivot, row, made))
-        elif null is not None:
-            return None
-        else:
-            null = made
-    return None if null is None else tuple(null)
-
-
 class _Cycles:
     """The graph of the preferences between points, equal ones put together: with an RBF kernel its cycles are the rays.
 
@@ -265,37 +247,15 @@ class _Cycles:
         self.tail, self.head = place[rows.preferred].tolist(), place[rows.other].tolist()
 
     def answer(self, rows: Sequence[int], clock: Clock) -> RankingRay | PairOrder:
-        """By a walk in depth; the order in which points are left is one of f."""
-        out: dict[int, list[int]] = {}
-        for row in rows:
-            out.setdefault(self.tail[row], []).append(row)
-        left: dict[int, int] = {}
-        for start in list(out):
-            cycle = self._walk(start, out, left)
-            if cycle:
-                return RankingRay(tuple(sorted(cycle)), (Fraction(1),) * len(cycle))
-        f = [left.get(tail, -1) - left.get(head, -1) for tail, head in zip(self.tail, self.head, strict=True)]
-        return PairOrder(tuple(row for row, difference in enumerate(f) if difference <= 0), None)
-
-    def _walk(self, start: int, out: dict[int, list[int]], left: dict[int, int]) -> list[int]:
-        """The rows of a cycle that is met from a point on, or none; points are numbered in `left` as they are left for good."""
-        path: list[int] = []
-        on_path = {start: 0}
-        ahead = [(start, iter(out.get(start, ())))] if start not in left else []
-        while ahead:
-            point, edges = ahead[-1]
-            row = next(edges, None)
-            if row is None:
-                left[point] = len(left)
-                del on_path[point]
-                ahead.pop()
-                path = path[:-1]
-                continue
-            target = self.head[row]
-            if target in on_path:
-                return [*path[on_path[target] :], row]
-            if target not in left:
-                on_path[target] = len(path) + 1
-                path.append(row)
-                ahead.append((target, iter(out.get(target, ()))))
-        return []
+        """Return the rows of a cycle; where there is none, an f that rises from every point to those that are preferred to it."""
+        edges = {(self.tail[row], self.head[row]): row for row in rows}
+        order = TopologicalSorter[int]()
+        for tail, head in edges:
+            order.add(tail, head)
+        try:
+            f = {point: place for place, point in enumerate(order.static_order())}
+        except CycleError as found:
+            cycle = sorted(edges[tail, head] for head, tail in pairwise(found.args[1]))
+            return RankingRay(tuple(cycle), (Fraction(1),) * len(cycle))
+        differences = (f.get(tail, -1) - f.get(head, -1) for tail, head in zip(self.tail, self.head, strict=True))
+        return PairOrder(tuple(row for row, difference in enumerate(differences) if difference <= 0), None)

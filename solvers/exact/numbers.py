@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import inf, lcm
+from math import gcd, inf, lcm
 from typing import Any
 
 import numpy as np
@@ -105,6 +105,16 @@ class IntegerProblem:
 
         return as_integers((self._matrix * fmpz_mat(self.m, 1, beta.tolist())).entries())
 
+    def pulled(self, alpha: Fractions) -> Fractions:
+        """Return A'alpha, (m,), for Fractions alpha (p,)."""
+        values, den = to_common_denominator(alpha)
+        return as_fractions([Fraction(v, den) for v in self.rdot(values).tolist()])
+
+    def values(self, beta: Fractions) -> Fractions:
+        """Return K beta, (m,), for Fractions beta (m,)."""
+        integers, den = to_common_denominator(beta)
+        return as_fractions([Fraction(v, den * self.unit) for v in self.product(integers).tolist()])
+
     def times(self, M: Integers) -> Integers:
         """M Z, (k, m), for integers M (k, m)."""
         from flint import fmpz_mat
@@ -112,7 +122,7 @@ class IntegerProblem:
         return as_integers((fmpz_mat(*M.shape, M.ravel().tolist()) * self._matrix).entries()).reshape(M.shape)
 
     def dot(self, f: Integers) -> Integers:
-        """A f, (p,), for f (m,)."""
+        """A f, (p,), for integers or Fractions f (m,)."""
         return np.asarray((self.entry * f[self.index]).sum(axis=1))
 
     def rdot(self, alpha: Integers) -> Integers:
@@ -212,6 +222,22 @@ def solve_integer_system(matrix: Integers, right: Sequence[int], clock: Clock) -
 
     bits = max((int(v).bit_length() for v in matrix.ravel()), default=0)
     return regular_solution(fmpz_mat(*matrix.shape, matrix.ravel().tolist()), right, bits, clock)
+
+
+def null_vector(matrix: Integers) -> list[int] | None:
+    """Return the whole numbers v >= 0 with matrix v = 0, not all 0, if these are one vector and its multiples; None otherwise."""
+    from flint import fmpz_mat
+
+    rows, columns = matrix.shape
+    basis, nullity = fmpz_mat(rows, columns, [int(v) for v in matrix.ravel()]).nullspace()
+    if nullity != 1:
+        return None
+    vector = [int(basis[k, 0]) for k in range(columns)]
+    sign = 1 if sum(vector) > 0 else -1
+    if min(sign * v for v in vector) < 0:
+        return None
+    shared = gcd(*vector)
+    return [sign * v // shared for v in vector]
 
 
 def semidefinite(problem: Problem, numbers: IntegerProblem) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -29,8 +28,6 @@ from equimargin.solvers.exact.active_set import ActiveSet, Ends, check_optimalit
 from equimargin.solvers.exact.numbers import (
     Fractions,
     IntegerProblem,
-    Integers,
-    as_fractions,
     fractions,
     given_gram,
     integral,
@@ -174,9 +171,9 @@ def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: 
         state.start(*proposed)
         ray = state.run()
     except (OutOfTime, OutOfPivots) as spent:
-        beta, status = _combined(numbers.rdot, state.alpha), _status(spent)
+        beta, status = numbers.pulled(state.alpha), _status(spent)
         return _End(status, f"{status.sentence} {_pivots(state.pivots)}", state.alpha, beta, state.pivots, bias=unknown)
-    alpha, beta = state.alpha, _combined(numbers.rdot, state.alpha)
+    alpha, beta = state.alpha, numbers.pulled(state.alpha)
     if ray is not None:
         reason = f"the multipliers grow without bound along an exact ray; {_pivots(state.pivots)}"
         return _End(Status.INFEASIBLE, reason, alpha, beta, state.pivots, bias=unknown, ray=ray)
@@ -216,19 +213,13 @@ def _pivots(count: int) -> str:
     return f"{count} exact pivots"
 
 
-def _combined(product: Callable[[Integers], Integers], v: Fractions) -> Fractions:
-    """A product with integers, of Fractions."""
-    values, den = to_common_denominator(v)
-    return as_fractions([Fraction(u, den) for u in product(values).tolist()])
-
-
 def _weights(problem: Problem, numbers: IntegerProblem, beta: Fractions) -> tuple[Fraction, ...] | None:
     """Z'beta for the features Z of a linear kernel, with the column of ones of a penalised bias."""
     Z = explicit(problem.kernel, problem.X)
     if Z is None:
         return None
     if isinstance(problem, OneNormProblem) and problem.over == "rows":
-        beta = _combined(numbers.rdot, beta)
+        beta = numbers.pulled(beta)
     columns, unit = to_dyadic(Z.dense)
     values, den = to_common_denominator(beta)
     w = [Fraction(int(v), den * unit) for v in values @ columns]

@@ -37,9 +37,10 @@ from equimargin.solvers.exact.numbers import (
     to_common_denominator,
 )
 from equimargin.solvers.exact.program.clock import Clock
-from equimargin.solvers.interrupt import interruptible
-from equimargin.solvers.lp.highs import quiet_highs
+from equimargin.solvers.lp import highs
 
+FLOAT_TOL = 1e-9
+"""Absolute feasibility that HiGHS is asked for: a basis that is nearer to the optimal one leaves fewer exact pivots."""
 Basis = frozenset[int]
 """Which of the columns x_1 .. x_n, xi_1 .. xi_p, eta_1 .. eta_p are basic, as numbers from 0."""
 
@@ -223,9 +224,10 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
     ----------
     problem : the program.  time_limit : seconds.
     """
-    import highspy
+    import highspy as library
     from scipy import sparse
 
+    highspy: Any = library  # only parts of its interface are typed
     p, scale = problem.p, problem.gram.mean_diagonal
     AK = problem.rows.matrix @ (problem.gram.dense / scale)
     B = AK if problem.over == "points" else AK @ problem.rows.matrix.T
@@ -233,21 +235,12 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
     if problem.bias:
         B, c = np.column_stack([B, problem.rows.s, -problem.rows.s]), np.append(c, [0.0, 0.0])
     n = len(c)
-    M = sparse.csc_array(sparse.hstack([sparse.csc_array(B), sparse.eye_array(p)]))
-    highs = quiet_highs()
-    highs.setOptionValue("solver", "simplex")
-    highs.setOptionValue("time_limit", time_limit)
-    highs.setOptionValue("threads", 1)
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = n + p, p
-    lp.col_cost_ = np.concatenate([c, np.full(p, problem.C * scale)])
-    lp.col_lower_, lp.col_upper_ = np.zeros(n + p), np.full(n + p, np.inf)
-    lp.row_lower_, lp.row_upper_ = np.ones(p), np.full(p, np.inf)
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = M.indptr, M.indices, M.data
-    highs.passModel(lp)
-    interruptible(highs.run, highs.cancelSolve)
-    found: Any = highs.getBasis()
+    M = sparse.csc_array(sparse.hstack([sparse.csc_array(-B), -sparse.eye_array(p)]))
+    costs, nothing = np.concatenate([c, np.full(p, problem.C * scale)]), np.zeros(n + p)
+    ends = np.full(p, -np.inf), -np.ones(p)
+    program = highs.LinearProgram(costs, nothing, np.full(n + p, np.inf), M.indptr, M.indices, M.data, *ends)
+    start = highs.Basis(np.arange(n + p) >= n, np.zeros(p, dtype=bool))
+    found = highs.run(program, start, nothing > 0, FLOAT_TOL, None, time_limit).getBasis()
     basic = highspy.HighsBasisStatus.kBasic
     columns = {k for k, status in enumerate(found.col_status) if status == basic}
     rows = {n + p + r for r, status in enumerate(found.row_status) if status == basic}

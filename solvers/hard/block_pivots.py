@@ -13,11 +13,10 @@ problems with nonnegative variables (1994).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import UNIT
 
 MOST_ROWS = 4000
@@ -32,19 +31,8 @@ RIDGES = (0.0, 1e2, 1e4, 1e6)
 """What is added to the diagonal of G, in units of its rounding, one after the other, until it can be factorised."""
 
 
-class BlockPivotResult(NamedTuple):
-    """Where the pivots ended.
-
-    active : (s,) rows.  alpha : (s,) their multipliers, >= 0.  ridge : what had to be added to the diagonal, 0 where that was nothing.
-    """
-
-    active: list[int]
-    alpha: Array
-    ridge: float
-
-
-def solve_by_block_pivots(G: Array, scale: float, out_of_time: Callable[[], bool]) -> BlockPivotResult:
-    """The optimum of rows, or that of their Gram matrix with a ridge; no active row where even a ridge does not make it positive definite.
+def solve_by_block_pivots(G: Array, scale: float, out_of_time: Callable[[], bool]) -> tuple[Index, Array]:
+    """Return the active rows, (s,), at the optimum, and their multipliers, (s,); no row where even a ridge leaves G without a factor.
 
     Parameters
     ----------
@@ -54,8 +42,8 @@ def solve_by_block_pivots(G: Array, scale: float, out_of_time: Callable[[], bool
         alpha = _multipliers(G + ridge * np.eye(len(G)) if ridge else G, out_of_time)
         if alpha is not None:
             active = np.flatnonzero(alpha > 0.0)
-            return BlockPivotResult(active.tolist(), alpha[active], ridge)
-    return BlockPivotResult([], np.zeros(0), 0.0)
+            return active, alpha[active]
+    return np.zeros(0, dtype=np.int64), np.zeros(0)
 
 
 def _multipliers(G: Array, out_of_time: Callable[[], bool]) -> Array | None:

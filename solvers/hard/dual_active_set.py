@@ -25,16 +25,15 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import interval
 from equimargin.formulations.numeric.arrays import Array, Index
-from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.refusal import Refusal
-from equimargin.solvers.hard import block_pivots
 from equimargin.solvers.hard.ascent import Ascent
+from equimargin.solvers.hard.block_pivots import MOST_ROWS, solve_by_block_pivots
 from equimargin.solvers.hard.exact_ray import contradiction, decides_by_cycles, exact_ray
 from equimargin.solvers.hard.face import KernelFace
 from equimargin.solvers.hard.pricing import HardRows, LabelledRows, ListedRows, hard_rows, prices_rows_of
-from equimargin.solvers.hard.spaces import ActivePool, KernelSpace, Space, make_space, scaled
+from equimargin.solvers.hard.spaces import ActivePool, KernelSpace, Space, factor_that_meets, make_space, norm2, scaled, values
 from equimargin.solvers.progress import ConvergenceMonitor
 from equimargin.solvers.ray import FarkasRay
 from equimargin.solvers.registry import solver
@@ -56,8 +55,6 @@ TOO_LARGE = (
 """Why double precision can reach no smaller gap, and what is known all the same, in clauses."""
 ROUNDED = 0.1
 """Share of the tolerance: where rounding moves margins by more, only a proven interval says how large the gap is."""
-SCALINGS = 10
-"""Times, at most, that a function is made larger until its margins are 1 in float64 as well."""
 
 
 def _soft_rows(problem: MarginProblem) -> Refusal | None:
@@ -103,8 +100,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     judge = ConvergenceMonitor("dual_active_set", problem, limits, limits.max_iter or STEP_LIMIT)
     rows = hard_rows(problem)
     if decides_by_cycles(problem.kernel):
-        keys = rows.keys if isinstance(rows, ListedRows) else None
-        ray = contradiction(problem, rows, keys) if rows.any else None
+        ray = contradiction(problem, rows) if rows.any else None
         if ray is not None:
             return _infeasible(judge, rows, ray, [])
     return _Run(problem, rows, judge).solved(warm_start)
@@ -130,7 +126,7 @@ class _Run:
             if state.ray is not None:
                 return self._with_ray(pool, state)
             function = self.space.function(pool, state.alpha)
-            f = self.space.values(function)
+            f = values(self.problem, function)
             if self._weighed(function, f, pool, np.asarray(pool.face.S, dtype=np.int64), state.alpha):
                 break
             new = np.setdiff1d(self.rows.violated(f, 1.0 - 2 * SHARE_OF_POOL * tol, NEW_ROWS), pool.keys)
@@ -142,11 +138,7 @@ class _Run:
                 state.alpha = self.space.begun(pool, list(range(len(pool.keys))))
             pool = self.space.pool(new, pool)
             state = Ascent(pool.face, state.alpha, state.steps)
-        found = judge.solution()
-        alpha_of_rows = found.point.multipliers
-        assert alpha_of_rows is not None
-        listed = alpha_of_rows if self.problem.rows.many else np.asarray(alpha_of_rows)
-        return replace(found, point=found.point.with_multipliers(listed), trajectory=tuple(self.trajectory))
+        return replace(judge.solution(), trajectory=tuple(self.trajectory))
 
     def _start(self, warm_start: Point | None) -> tuple[ActivePool, Array]:
         """The first pool and its multipliers: of a start, or of a kernel's rows that are few enough to be taken as a whole; or empty.
@@ -159,18 +151,17 @@ class _Run:
             pool = self.space.pool(keys[:LARGEST_POOL])
             return pool, self.space.begun(pool, list(range(len(pool.keys))))
         keys = self._whole()
-        if not isinstance(self.space, KernelSpace) or not 0 < len(keys) <= block_pivots.MOST_ROWS:
+        if not isinstance(self.space, KernelSpace) or not 0 < len(keys) <= MOST_ROWS:
             return self.space.pool(keys[:0]), np.zeros(0)
         pool = self.space.pool(keys)
         assert isinstance(pool.face, KernelFace)
-        first = block_pivots.solve_by_block_pivots(pool.face.G, self.space.scale, lambda: self.judge.out_of_time)
+        active, alpha = solve_by_block_pivots(pool.face.G, self.space.scale, lambda: self.judge.out_of_time)
         if decides_by_cycles(self.problem.kernel):
-            active = np.asarray(first.active, dtype=np.int64)
-            function = self.space.of_multipliers(pool.taken[active], first.alpha)
-            self._weighed(function, self.space.values(function), pool, active, first.alpha)
-            if self.judge.status is None and self.space.rounding(first.alpha) > self.judge.limits.tol:
+            function = self.space.of_multipliers(pool.taken[active], alpha)
+            self._weighed(function, values(self.problem, function), pool, active, alpha)
+            if self.judge.status is None and self.space.rounding(alpha) > self.judge.limits.tol:
                 self.judge.end(Status.NUMERICAL_FAILURE, f"{_reached(self.judge)}, and {TOO_LARGE}")
-        return pool, np.zeros(0) if self.judge.status else self.space.begun(pool, first.active)
+        return pool, np.zeros(0) if self.judge.status else self.space.begun(pool, active.tolist())
 
     def _whole(self) -> Index:
         """Keys of rows that imply all others: all of them where they are listed, the neighbours of strict orders, or none."""
@@ -183,29 +174,20 @@ class _Run:
         """Judge a function, made so large that it meets all rows, with multipliers of active rows of a pool; true if the run is over."""
         space, tol = self.space, self.judge.limits.tol
         own = space.of_multipliers(pool.taken[active], alpha)
-        lower = float(alpha.sum()) - space.norm2(own, f) / 2
-        least, norm2 = self.rows.least_margin(f), space.norm2(function, f)
+        lower = float(alpha.sum()) - norm2(own, f) / 2
+        least, square = self.rows.least_margin(f), norm2(function, f)
         factor, upper = 1.0, np.inf
         if least > 0:
             factor = max(1.0 / least, 1.0)
-            if factor * (factor * norm2) / 2 - lower <= tol * lower:
-                factor = self._met(function, factor)
-            upper = factor * (factor * norm2) / 2
+            if factor * (factor * square) / 2 - lower <= tol * lower:
+                factor = factor_that_meets(self.rows, function, factor)
+            upper = factor * (factor * square) / 2
         point = replace(scaled(function, factor), alpha=self.rows.multipliers(pool.keys[active], alpha))
         if np.isfinite(upper) and upper - lower <= tol * upper and space.rounding(alpha) > ROUNDED * tol:
             proven = interval(self.problem, point)
             lower, upper = proven.lower, proven.upper
         self.trajectory.append(ActiveSetRound(self.steps, len(pool.keys), len(active), lower, upper))
         return self.judge.weigh(point, upper, lower, self.steps)
-
-    def _met(self, function: Point, factor: float) -> float:
-        """A factor a little larger, where that is needed for margins of 1 in float64."""
-        for k in range(SCALINGS):
-            least = self.rows.least_margin(self.space.values(scaled(function, factor)))
-            if least >= 1.0:
-                break
-            factor *= 1.0 + 2**k * (1.0 - least + 2 * UNIT)
-        return factor
 
     def _with_ray(self, pool: ActivePool, state: Ascent) -> Solution:
         """The end of a run at a ray of floats: infeasible where it is proved, and not known otherwise."""
@@ -230,8 +212,7 @@ def _infeasible(judge: ConvergenceMonitor, rows: HardRows, ray: FarkasRay, traje
     keys = np.array([row[0] if len(row) == 1 else row[0] * problem.m + row[1] for row in ray.rows])
     largest = max(ray.weights)
     alpha = rows.multipliers(keys, np.array([weight / largest for weight in ray.weights]))
-    listed = alpha if problem.rows.many else np.asarray(alpha)
-    point = problem.point(np.zeros(problem.m), listed, 0.0)
+    point = problem.point(np.zeros(problem.m), alpha, 0.0)
     return replace(judge.solution(), point=point, ray=ray, trajectory=tuple(trajectory))
 
 

@@ -11,16 +11,15 @@ cycle, whose weights are 1. The graph of pairs of labels has a node for every le
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import gcd
 
 import numpy as np
 
 from equimargin.formulations.kernels.kernel import RBF, Intercept, Kernel
 from equimargin.formulations.numeric.arrays import Array, Index, dense
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.solvers.exact.numbers import Integers, gram_in_integers, to_dyadic
+from equimargin.solvers.exact.numbers import Integers, gram_in_integers, null_vector, to_dyadic
 from equimargin.solvers.exact_limits import rational_kernel
-from equimargin.solvers.hard.pricing import HardRows, LabelledRows, RowSubset
+from equimargin.solvers.hard.pricing import HardRows, LabelledRows, ListedRows, RowSubset
 from equimargin.solvers.ray import FarkasRay
 
 MOST_EXACT_ROWS = 300
@@ -40,10 +39,8 @@ def exact_ray(problem: MarginProblem, taken: RowSubset, weights: Array) -> Farka
     if not 0 < len(kept) <= MOST_EXACT_ROWS or not rational_kernel(problem.kernel):
         return None
     taken = taken[kept]
-    vector = _null_vector(_matrix(problem, taken))
-    if vector is None:
-        return None
-    return _ray(taken, vector, "their weighted sum is 0 in rational numbers")
+    vector = null_vector(_matrix(problem, taken))
+    return None if vector is None else _ray(taken, vector, "their weighted sum is 0 in rational numbers")
 
 
 def decides_by_cycles(kernel: Kernel) -> bool:
@@ -51,24 +48,16 @@ def decides_by_cycles(kernel: Kernel) -> bool:
     return isinstance(kernel, RBF) or (isinstance(kernel, Intercept) and decides_by_cycles(kernel.kernel))
 
 
-def contradiction(problem: MarginProblem, rows: HardRows, keys: Index | None) -> FarkasRay | None:
-    """A ray of a kernel that `decides_by_cycles`; None where there is none.
-
-    Parameters
-    ----------
-    rows : of the problem.  keys : of all hard rows, or None for pairs of labels.
-    """
+def contradiction(problem: MarginProblem, rows: HardRows) -> FarkasRay | None:
+    """Return a ray of the hard rows, at least one, of a kernel that `decides_by_cycles`; None where there is none."""
     first = problem.gram.first_equal
-    if keys is None:
-        assert isinstance(rows, LabelledRows)
+    if isinstance(rows, LabelledRows):
         return _cycle(_graph_of_labels(rows, first))
-    taken = rows.take(keys)
-    if taken.second is not None:
-        edges = np.arange(len(taken))
-        return (
-            _cycle(PreferenceGraph(first[taken.first], first[taken.second], taken.first, taken.second, problem.m)) if len(edges) else None
-        )
-    return _opposite(taken, first)
+    assert isinstance(rows, ListedRows)
+    taken = rows.take(rows.keys)
+    if taken.second is None:
+        return _opposite(taken, first)
+    return _cycle(PreferenceGraph(first[taken.first], first[taken.second], taken.first, taken.second, problem.m))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,22 +160,6 @@ def _matrix(problem: MarginProblem, taken: RowSubset) -> Integers:
     X = problem.X[np.ix_(points, points)] if problem.kernel.given else problem.X[points]
     K, _ = gram_in_integers(problem.kernel, X, problem.shift or 0.0)
     return np.asarray(A @ K @ A.T)
-
-
-def _null_vector(matrix: Integers) -> list[int] | None:
-    """The whole numbers v >= 0 with matrix v = 0, not all 0, if these are one vector and its multiples; None otherwise."""
-    from flint import fmpz_mat
-
-    rows, columns = matrix.shape
-    basis, nullity = fmpz_mat(rows, columns, [int(v) for v in matrix.ravel()]).nullspace()
-    if nullity != 1:
-        return None
-    vector = [int(basis[k, 0]) for k in range(columns)]
-    sign = 1 if sum(vector) > 0 else -1
-    if min(sign * v for v in vector) < 0:
-        return None
-    shared = gcd(*vector)
-    return [sign * v // shared for v in vector]
 
 
 def _ray(taken: RowSubset, vector: list[int], reason: str) -> FarkasRay:

@@ -25,13 +25,12 @@ import numpy as np
 
 from equimargin.formulations.bounds.evaluate import coefficients, make_point
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, FewMultipliers
 from equimargin.solvers.hard.pricing import HardRows, hard_rows, prices_rows_of
-from equimargin.solvers.hard.spaces import scaled
+from equimargin.solvers.hard.spaces import factor_that_meets, scaled, values
 from equimargin.solvers.progress import ConvergenceMonitor
 from equimargin.solvers.registry import solve, solver
 from equimargin.solvers.requirements import Requirements
@@ -48,8 +47,6 @@ TIGHTEST = 1e-10
 """Relative gap that is asked of a problem with a finite cost, at least: smooth approximations of the hinge come to no smaller one soon."""
 STALE_ROUNDS = 6
 """Rounds in a row without a smaller gap that end a run."""
-SCALINGS = 10
-"""Times, at most, that a function is made larger until its hard margins are 1 in float64 as well."""
 
 
 def _mixed(problem: MarginProblem) -> Refusal | None:
@@ -105,7 +102,8 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         iteration += 1
         start, cost = problem.own_point(found.point), GROWTH * cost
         last, alpha = _sides(problem, start)
-        point = _better(problem, [_met(problem, rows, v, alpha) for v in (last, _extrapolated(before, last))])
+        met = [_met(problem, rows, v, alpha) for v in (last, _extrapolated(before, last))]
+        point = min(met, key=lambda point: problem.values(point)[0])
         over, before = judge.weigh(point, *problem.values(point), iteration), last
     return judge.solution()
 
@@ -135,18 +133,10 @@ def _extrapolated(before: Array | None, last: Array) -> Array:
     return last if before is None else np.asarray(last + (last - before) / (GROWTH - 1.0))
 
 
-def _better(problem: MarginProblem, points: list[Point]) -> Point:
-    """The point of the least primal value."""
-    return min(points, key=lambda point: problem.values(point)[0])
-
-
 def _met(problem: MarginProblem, rows: HardRows, v: Array, alpha: AnyMultipliers) -> Point:
     """Multipliers, and the function of coefficients v, so large that its hard margins are 1 where they are above 0."""
     function = make_point(problem, v, 0.0)
-    for k in range(SCALINGS):
-        f = problem.gram @ np.asarray(function.beta) if problem.explicit is None else problem.explicit @ np.asarray(function.w)
-        least = rows.least_margin(f)
-        if least >= 1.0 or not least > 0.0:
-            break
-        function = scaled(function, max(1.0 / least, 1.0) if k == 0 else 1.0 + 2**k * (1.0 - least + 2 * UNIT))
+    least = rows.least_margin(values(problem, function))
+    if 0.0 < least < 1.0:
+        function = scaled(function, factor_that_meets(rows, function, 1.0 / least))
     return function.with_multipliers(alpha)

@@ -18,6 +18,8 @@ from equimargin.solvers.hard.pricing import HardRows, RowSubset
 
 MOST_FEATURES = 2000
 """Features, at most, whose rows are factorised; with more of them the Gram matrix of the rows takes less time and memory."""
+SCALINGS = 10
+"""Times, at most, that a function is made larger until its hard margins are 1 in float64 as well."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +61,6 @@ class Space(ABC):
     @abstractmethod
     def of_multipliers(self, taken: RowSubset, alpha: Array) -> Point:
         """The function A'alpha of some rows' multipliers, (s,)."""
-
-    @abstractmethod
-    def values(self, function: Point) -> Array:
-        """f at all points, (m,)."""
-
-    @abstractmethod
-    def norm2(self, function: Point, f: Array) -> float:
-        """|f|^2."""
 
     def rounding(self, alpha: Array) -> float:
         """About how far margins may be off by the rounding of f, where multipliers (s,) are its coefficients."""
@@ -111,13 +105,6 @@ class FeatureSpace(Space):
         assert isinstance(pool.face, FeatureFace)
         return Point(w=pool.face.w, b=0.0)
 
-    def values(self, function: Point) -> Array:
-        return self.Z @ np.asarray(function.w)
-
-    def norm2(self, function: Point, f: Array) -> float:
-        w = np.asarray(function.w)
-        return float(w @ w)
-
     def of_multipliers(self, taken: RowSubset, alpha: Array) -> Point:
         return Point(w=alpha @ taken.features(self.Z), b=0.0)
 
@@ -157,12 +144,6 @@ class KernelSpace(Space):
     def of_multipliers(self, taken: RowSubset, alpha: Array) -> Point:
         return Point(beta=taken.combined(alpha, self.problem.m), b=0.0)
 
-    def values(self, function: Point) -> Array:
-        return self.problem.gram @ np.asarray(function.beta)
-
-    def norm2(self, function: Point, f: Array) -> float:
-        return float(np.asarray(function.beta) @ f)
-
     def rounding(self, alpha: Array) -> float:
         return 2 * UNIT * self.scale * float(alpha.sum())
 
@@ -179,7 +160,35 @@ def make_space(problem: MarginProblem, rows: HardRows) -> Space:
     return KernelSpace(problem, rows) if Z is None or Z.q > MOST_FEATURES else FeatureSpace(problem, rows, Z)
 
 
+def values(problem: MarginProblem, function: Point) -> Array:
+    """Return f at all points, (m,)."""
+    if function.w is None:
+        return problem.gram @ np.asarray(function.beta)
+    assert problem.explicit is not None
+    return problem.explicit @ function.w
+
+
+def norm2(function: Point, f: Array) -> float:
+    """Return the squared norm of a function with the values f, (m,)."""
+    return float(np.asarray(function.beta) @ f) if function.w is None else float(function.w @ function.w)
+
+
 def scaled(function: Point, factor: float) -> Point:
-    """The function times a factor."""
+    """Return the function times a factor."""
     w, beta = function.w, function.beta
     return replace(function, w=None if w is None else factor * w, beta=None if beta is None else factor * beta)
+
+
+def factor_that_meets(rows: HardRows, function: Point, factor: float) -> float:
+    """Return the factor, a little larger where the function times it has hard margins below 1 in float64.
+
+    Parameters
+    ----------
+    rows : the hard ones.  function : whose least margin, times the factor, is 1 but for rounding.
+    """
+    for k in range(SCALINGS):
+        least = rows.least_margin(values(rows.problem, scaled(function, factor)))
+        if least >= 1.0:
+            break
+        factor *= 1.0 + 2**k * (1.0 - least + 2 * UNIT)
+    return factor

@@ -37,8 +37,6 @@ MOST_COLUMNS = 2000
 """Features of the largest Hessian that is formed; its factor takes a second or so."""
 MOST_DENSE_ENTRIES = 25_000_000
 """Entries of sparse features, zeros included, up to which a Hessian of implicit pairs is formed: the features are made dense for it."""
-COLUMNS_PER_PRODUCT = 5
-"""Features for which conjugate gradients get one product, where they are tried before a Hessian that cannot be kept up to date."""
 FEWEST_PRODUCTS = 20
 """Products below which conjugate gradients are not tried before the Hessian: with few features the Hessian is cheap."""
 FEWEST_NEAR_PRODUCTS = 3

@@ -27,7 +27,6 @@ classification, ACML (2017), for steps to the boundary; document K, section 4.1 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -186,118 +185,59 @@ def resized(radius: float, length: float, slope: float, actual: float, predicted
     return SIGMA_3 * radius if bounded else max(radius, wanted)
 
 
-class Objective(ABC):
+class Objective:
     """What the method sees of a problem at v (n,): fun, grad (n,) and hess_vec, and the dual value of the multipliers there; immutable.
 
-    problem : with squared hinges.  v : w or beta.  g : (m,) values of f at the points.
+    Parameters
+    ----------
+    problem : with squared hinges.  v : w of explicit features, or else beta, document K (3.13).
+    K : takes the products with the Gram matrix that stand in the place of those with features.
     """
 
-    def __init__(self, problem: MarginProblem, v: Array, g: Array) -> None:
-        self.problem, self.v, self.g = problem, v, g
+    def __init__(self, problem: MarginProblem, v: Array, K: Callable[[Array], Array]) -> None:
+        self.problem, self.v, self.K, self.Z = problem, v, K, problem.explicit
+        g = K(v) if self.Z is None else self.Z @ v
+        self.image = g if self.Z is None else v
         expansion = problem.rows.slacks(g, problem.group_costs).expanded(SQUARED_HINGE)
         self.alpha, self.D = expansion.alpha, expansion.D
-        self.fun = self._norm2() / 2 + expansion.loss
+        self.fun = float(v @ self.image) / 2 + expansion.loss
 
-    @abstractmethod
-    def _norm2(self) -> float:
-        """|f|^2."""
-
-    @property
-    @abstractmethod
-    def grad(self) -> Array:
-        """The gradient, (n,)."""
-
-    @abstractmethod
-    def hess_vec(self, s: Array) -> Array:
-        """The generalised Hessian times s (n,)."""
-
-    @property
-    @abstractmethod
-    def dual(self) -> float:
-        """The dual objective at alpha = 2 c (u)_+."""
-
-    @property
-    @abstractmethod
-    def point(self) -> Point:
-        """The function and alpha."""
-
-    @abstractmethod
-    def moved(self, s: Array) -> Objective:
-        """The same objective at v + s."""
-
-
-class InFeatures(Objective):
-    """v = w, of a kernel with explicit features Z (m, q)."""
-
-    def __init__(self, problem: MarginProblem, w: Array) -> None:
-        assert problem.explicit is not None
-        self.Z = problem.explicit
-        super().__init__(problem, w, self.Z @ w)
-
-    def _norm2(self) -> float:
-        return float(self.v @ self.v)
+    @cached_property
+    def pull(self) -> Array:
+        """The f of alpha, as v holds it, (n,): Z'A'alpha or A'alpha."""
+        beta = self.problem.rows.rdot(self.alpha)
+        return beta if self.Z is None else self.Z.rdot(beta)
 
     @cached_property
     def pulled(self) -> Array:
-        """Z'A'alpha, (q,)."""
-        return self.Z.rdot(self.problem.rows.rdot(self.alpha))
+        """What the loss takes off the gradient, (n,): Z'A'alpha or K A'alpha."""
+        return self.K(self.pull) if self.Z is None else self.pull
 
     @cached_property
     def grad(self) -> Array:
-        return self.v - self.pulled
+        """The gradient, (n,)."""
+        return self.image - self.pulled
 
     def hess_vec(self, s: Array) -> Array:
+        """The generalised Hessian times s (n,)."""
+        if self.Z is None:
+            return self.K(s + SQUARED_HINGE.slope * self.problem.rows.hess_vec(self.D, self.K(s)))
         return np.asarray(s + SQUARED_HINGE.slope * self.problem.rows.gram_product(self.Z, self.D, s))
 
     @property
     def dual(self) -> float:
-        return self.problem.dual(self.alpha, float(self.pulled @ self.pulled))
-
-    @property
-    def point(self) -> Point:
-        return Point(w=self.v, b=0.0, alpha=self.alpha)
-
-    def moved(self, s: Array) -> InFeatures:
-        return InFeatures(self.problem, self.v + s)
-
-
-class InCoefficients(Objective):
-    """v = beta, document K (3.13): f = K beta, with a Gram product in the place of every product with features."""
-
-    def __init__(self, problem: MarginProblem, beta: Array, K: Callable[[Array], Array]) -> None:
-        super().__init__(problem, beta, K(beta))
-        self.K = K
-
-    def _norm2(self) -> float:
-        return float(self.v @ self.g)
-
-    @cached_property
-    def pull(self) -> Array:
-        """A'alpha, (m,)."""
-        return self.problem.rows.rdot(self.alpha)
-
-    @cached_property
-    def pulled(self) -> Array:
-        """K A'alpha, (m,): the f of alpha, and what the loss takes off the gradient."""
-        return self.K(self.pull)
-
-    @cached_property
-    def grad(self) -> Array:
-        return self.g - self.pulled
-
-    def hess_vec(self, s: Array) -> Array:
-        return self.K(s + SQUARED_HINGE.slope * self.problem.rows.hess_vec(self.D, self.K(s)))
-
-    @property
-    def dual(self) -> float:
+        """The dual objective at alpha = 2 c (u)_+."""
         return self.problem.dual(self.alpha, float(self.pull @ self.pulled))
 
     @property
     def point(self) -> Point:
-        return Point(beta=self.v, b=0.0, alpha=self.alpha)
+        """The function and alpha."""
+        w, beta = (None, self.v) if self.Z is None else (self.v, None)
+        return Point(w=w, beta=beta, b=0.0, alpha=self.alpha)
 
-    def moved(self, s: Array) -> InCoefficients:
-        return InCoefficients(self.problem, self.v + s, self.K)
+    def moved(self, s: Array) -> Objective:
+        """The same objective at v + s."""
+        return Objective(self.problem, self.v + s, self.K)
 
 
 def objective(problem: MarginProblem, start: Point | None) -> Objective:
@@ -307,8 +247,6 @@ def objective(problem: MarginProblem, start: Point | None) -> Objective:
     ----------
     problem : one that meets REQUIREMENTS.  start : a point of a similar problem.
     """
-    v = initial_function(start or Point(), problem)
-    if problem.explicit is not None:
-        return InFeatures(problem, v)
-    stored = problem.m <= STORED_ROWS
-    return InCoefficients(problem, v, problem.gram.__matmul__ if stored else GramProducts(problem.gram, np.arange(problem.m)))
+    stored = problem.explicit is not None or problem.m <= STORED_ROWS
+    K = problem.gram.__matmul__ if stored else GramProducts(problem.gram, np.arange(problem.m))
+    return Objective(problem, initial_function(start or Point(), problem), K)

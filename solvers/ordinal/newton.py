@@ -25,10 +25,9 @@ from typing import Protocol
 
 import numpy as np
 
-from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.dual.damped_cholesky import damped_factor
-from equimargin.solvers.ordinal.machine import LinearOrdinalProblem, OrdinalProblem
+from equimargin.solvers.ordinal.machine import OrdinalProblem
 from equimargin.solvers.ordinal.smoothed import LossSmoothing
 
 SEARCHES = 60
@@ -82,44 +81,51 @@ class Watch(Protocol):
 
 def newton(machine: OrdinalProblem, run: Watch) -> None:
     """Minimise a machine's objective by Newton's method in explicit features, until the run is over."""
-    Z = machine.features
-    assert Z is not None, "a kernel without explicit features is refused before"
-    steps, least = 0, np.inf
-    at, phi = _Place(np.zeros(Z.q), np.zeros(machine.thresholds), np.zeros(machine.n)), LossSmoothing.of(machine)
+    Z, steps, least = machine.Z, 0, np.inf
+    at, phi = _Place(np.zeros(Z.q), np.zeros(machine.T), np.zeros(Z.m)), LossSmoothing.of(machine)
     while True:
-        seen = _look(machine, Z, phi, at)
+        seen = _look(machine, phi, at)
         promised = seen.smoothing + seen.rest
         worthwhile, least = machine.squared or promised < least, min(promised, least)
-        G = machine.balanced(seen.G.T) if worthwhile else seen.G.T
-        dual = _dual(machine, Z, seen, G) if worthwhile else -np.inf
+        G = _balanced(seen.G.T) if worthwhile and not machine.ordered else seen.G.T
+        dual = _dual(machine, seen, G) if worthwhile else -np.inf
         if run.over(G, at.w, np.maximum.accumulate(at.b), (seen.primal, dual), steps):
             return
         if seen.rest <= seen.smoothing and not machine.squared:
             phi = phi.centred(seen.G, seen.m)
-            seen = _look(machine, Z, phi, at)
-        step = -_solved(machine, Z, phi, at, seen.gradient)
-        at, steps = _moved(machine, Z, phi, at, step, float(seen.gradient @ step)), steps + 1
+            seen = _look(machine, phi, at)
+        step = -_solved(machine, phi, at, seen.gradient)
+        at, steps = _moved(machine, phi, at, step, float(seen.gradient @ step)), steps + 1
 
 
-def _look(machine: OrdinalProblem, Z: Explicit, phi: LossSmoothing, at: _Place) -> _View:
+def _look(machine: OrdinalProblem, phi: LossSmoothing, at: _Place) -> _View:
     sums, m = phi.at(at.f, at.b), phi.order(at.b)
-    by_w, by_b = at.w - Z.rdot(sums.beta), machine.push + sums.G.sum(axis=1) + np.append(m, 0.0) - np.append(0.0, m)
+    by_w, by_b = at.w - machine.Z.rdot(sums.beta), machine.push + sums.G.sum(axis=1) + np.append(m, 0.0) - np.append(0.0, m)
     primal = float(at.w @ at.w) / 2 + sums.loss + float(machine.push @ np.maximum.accumulate(at.b))
     smoothing = sums.blur + float(np.abs(m * (at.b[:-1] - at.b[1:])).sum())
     rest = float(by_w @ by_w) / 2 + float(np.abs(by_b) @ (1 + np.abs(at.b)))
     return _View(sums.G, m, np.concatenate([by_w, by_b]), primal, smoothing, rest)
 
 
-def _dual(machine: OrdinalProblem, Z: Explicit, seen: _View, G: Array) -> float:
+def _balanced(G: Array) -> Array:
+    """Return signed multipliers (n, T) with the heavier side of every column scaled down, so that it sums to 0."""
+    up, down = np.maximum(G, 0.0).sum(axis=0), np.maximum(-G, 0.0).sum(axis=0)
+    least = np.minimum(up, down)
+    scale = [np.divide(least, side, out=np.zeros_like(side), where=side > 0) for side in (up, down)]
+    return np.asarray(np.where(G > 0, G * scale[0], G * scale[1]))
+
+
+def _dual(machine: OrdinalProblem, seen: _View, G: Array) -> float:
     """The dual value of balanced multipliers G (n, T), or what the parts of the gap leave."""
-    if not isinstance(machine, LinearOrdinalProblem):
+    if machine.ordered:
         return seen.primal - seen.smoothing - seen.rest
-    v = Z.rdot(G.sum(axis=1))
-    return float(np.abs(G).sum()) - float(v @ v) / 2 - float((machine.ridge[:, None] * G * G).sum()) / 2
+    v, ridge = machine.Z.rdot(G.sum(axis=1)), 0.5 / machine.C if machine.squared else 0.0
+    return float(np.abs(G).sum()) - float(v @ v) / 2 - float((ridge * G * G).sum()) / 2
 
 
-def _moved(machine: OrdinalProblem, Z: Explicit, phi: LossSmoothing, at: _Place, step: Array, start: float) -> _Place:
+def _moved(machine: OrdinalProblem, phi: LossSmoothing, at: _Place, step: Array, start: float) -> _Place:
     """Where the smoothed objective is least along a step, on which its derivative at the start is below 0."""
+    Z = machine.Z
     dw, db = step[: Z.q], step[Z.q :]
     df = Z @ dw
     low, high, left, right, part = 0.0, np.inf, start, 0.0, 1.0
@@ -139,12 +145,12 @@ def _moved(machine: OrdinalProblem, Z: Explicit, phi: LossSmoothing, at: _Place,
     return _Place(at.w + part * dw, at.b + part * db, at.f + part * df)
 
 
-def _solved(machine: OrdinalProblem, Z: Explicit, phi: LossSmoothing, at: _Place, gradient: Array) -> Array:
+def _solved(machine: OrdinalProblem, phi: LossSmoothing, at: _Place, gradient: Array) -> Array:
     """H^-1 times the gradient, with the Hessian H of the rows on a curved piece."""
-    A = phi.curvature(at.f, at.b)
+    Z, A = machine.Z, phi.curvature(at.f, at.b)
     D = A.sum(axis=0)
     index = np.flatnonzero(D)
-    H = np.zeros((Z.q + machine.thresholds,) * 2, order="F")
+    H = np.zeros((Z.q + machine.T,) * 2, order="F")
     H[: Z.q, : Z.q] = Z.gram(index, D[index])
     H[np.arange(Z.q), np.arange(Z.q)] += 1
     H[: Z.q, Z.q :] = -(Z.rows(index).T @ A[:, index].T)
@@ -152,6 +158,6 @@ def _solved(machine: OrdinalProblem, Z: Explicit, phi: LossSmoothing, at: _Place
     pulls = phi.tau * (phi.order(at.b) > 0)
     H[Z.q :, Z.q :] = np.diag(A.sum(axis=1) + np.append(pulls, 0.0) + np.append(0.0, pulls)) - np.diag(pulls, 1) - np.diag(pulls, -1)
     diagonal = H.diagonal().copy()
-    unit = np.append(diagonal[: Z.q], np.full(machine.thresholds, diagonal[Z.q :].max() or 1.0))
+    unit = np.append(diagonal[: Z.q], np.full(machine.T, diagonal[Z.q :].max() or 1.0))
     factor = damped_factor(lambda: H.copy(order="F"), diagonal, unit, DAMPINGS)
     return gradient if factor is None else factor.solve(gradient)

@@ -10,14 +10,14 @@ import numpy as np
 from equimargin.formulations.documents.ordered_thresholds import weights_of
 from equimargin.formulations.documents.sum_of_margins import unbounded
 from equimargin.formulations.drawing import Data
-from equimargin.formulations.kernels.kernel import linear
+from equimargin.formulations.kernels.features import Explicit
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.solvers.interrupt import seconds_left
-from equimargin.solvers.ordinal.chain import Neighbours, SumOfMargins
-from equimargin.solvers.ordinal.machine import OrdinalFit, OrdinalProblem, OrdinalRun
+from equimargin.solvers.ordinal.machine import STEPS, Levels, OrdinalProblem, with_intervals, with_neighbours
 from equimargin.solvers.ordinal.newton import newton
 from equimargin.solvers.registry import solver
-from equimargin.solvers.solution import Limits, Status
+from equimargin.solvers.solution import relative_gap
 
 CLOSE = 1e-8
 """Relative gap that the points of Newton's method have at most: they are made exactly feasible, and worth an exact value."""
@@ -35,7 +35,7 @@ are the fastest.
 )
 def explicit_newton(problem: ProgramProblem) -> Data:
     """Return the optimal w and thresholds."""
-    return solved(problem.data, Neighbours)
+    return solved(problem.data, with_neighbours)
 
 
 @solver("ord.sum.newton", "ord.sum", algorithm="Newton's method, hinges and the order smoothed around their multipliers", reference=False)
@@ -44,11 +44,29 @@ def by_newton(problem: ProgramProblem) -> Any:
     d = problem.data
     if unbounded(d):
         return -np.inf
-    found = solved(d, SumOfMargins)
+    found = solved(d, with_intervals)
     return {"w": found["w"], "a": found["b"][::2], "b": found["b"][1::2]}
 
 
-def solved(d: Data, kind: Callable[..., OrdinalProblem]) -> Data:
+class OrderedRun:
+    """The best point of a run, which ends at a gap of ASKED, after STEPS, or when nobody waits for it any more.
+
+    w : (q,).  b : (T,) thresholds in order.  gap : relative.
+    """
+
+    def __init__(self, machine: OrdinalProblem) -> None:
+        self.at_0, self.gap = float(machine.C.sum()), np.inf
+        self.w = self.b = np.zeros(0)
+
+    def over(self, G: Array, w: Array, b: Array, values: tuple[float, float], iterations: int) -> bool:
+        """Keep a point if it is the best one; true if the run is over."""
+        gap = relative_gap(*values, self.at_0)
+        if gap < self.gap or not iterations:
+            self.w, self.b, self.gap = w, b, gap
+        return gap <= ASKED or iterations >= STEPS or _late()
+
+
+def solved(d: Data, kind: Callable[[Explicit, Levels, Array, int], OrdinalProblem]) -> Data:
     """Return the w and the thresholds of Newton's method on the points that have a weight.
 
     Raises
@@ -58,17 +76,17 @@ def solved(d: Data, kind: Callable[..., OrdinalProblem]) -> Data:
     """
     kept = np.flatnonzero(weights_of(d))
     X, y = np.asarray(d["X"])[kept], np.asarray(d["y"], dtype=np.int64)
-    machine = kind(X, y[kept], d["C"] * weights_of(d)[kept], linear(), levels=int(y.max()) + 1)
-    run = OrdinalRun(machine, Limits(ASKED, time_limit=seconds_left()))
+    machine = kind(Explicit(X, False), y[kept], d["C"] * weights_of(d)[kept], int(y.max()))
+    run = OrderedRun(machine)
     newton(machine, run)
-    fit = _reached(run.fit())
-    return {"w": fit.w, "b": fit.b}
+    if run.gap <= CLOSE:
+        return {"w": run.w, "b": run.b}
+    if _late():
+        raise TimeoutError(f"no accurate point in time; the relative gap is {run.gap:.2g}")
+    raise ValueError(f"no accurate point in {STEPS} steps of Newton's method; the relative gap is {run.gap:.2g}")
 
 
-def _reached(fit: OrdinalFit) -> OrdinalFit:
-    """Return the fit, if it has reached its accuracy."""
-    if fit.gap <= CLOSE:
-        return fit
-    if fit.status is Status.TIME_LIMIT:
-        raise TimeoutError(f"no accurate point within {fit.seconds:.3g} s; the relative gap is {fit.gap:.2g}")
-    raise ValueError(f"{fit.status.sentence} {fit.reason}; the relative gap is {fit.gap:.2g}")
+def _late() -> bool:
+    """Return True if the time of the caller who waits is over."""
+    left = seconds_left()
+    return left is not None and left < 0

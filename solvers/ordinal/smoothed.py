@@ -54,7 +54,7 @@ class LossSmoothing:
     def of(cls, machine: OrdinalProblem) -> LossSmoothing:
         """The losses at the start: those of squared slacks, which are smooth, or Huber's function."""
         S, C = machine.S.T, machine.C.T
-        sigma = 2 * C if machine.squared else np.minimum(C / 2, STIFFEST / machine.gram.mean_diagonal)
+        sigma = 2 * C if machine.squared else np.minimum(C / 2, STIFFEST / (float(machine.Z.squares.mean()) or 1.0))
         rows = np.stack([S, C, np.zeros(C.shape) if machine.squared else sigma, sigma])
         return cls(rows, machine.margin, machine.squared, np.zeros(len(S) - 1), float(sigma.sum()) if machine.ordered else 0.0)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from equimargin.formulations.kernels.features import explicit
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.levels import Levels
-from equimargin.solvers.ordinal.machine import STEPS, LinearOrdinalProblem
+from equimargin.solvers.ordinal.machine import STEPS, with_all_thresholds
 from equimargin.solvers.ordinal.newton import newton
 from equimargin.solvers.progress import ConvergenceMonitor
 from equimargin.solvers.registry import solver
@@ -49,9 +50,9 @@ def _solve(problem: MarginProblem, limits: Limits) -> Solution | Point:
     kept = np.flatnonzero(problem.group_costs)
     if not len(kept):
         return problem.origin
-    X, y, cost = problem.X[kept], np.asarray(problem.rows.y)[kept], problem.group_costs[kept]
-    run = _Judged(problem, kept, limits)
-    newton(LinearOrdinalProblem(X, y, cost, problem.kernel, problem.T, problem.squared), run)
+    Z, y, run = explicit(problem.kernel, problem.X[kept]), np.asarray(problem.rows.y)[kept], _Judged(problem, kept, limits)
+    assert Z is not None, "a kernel without explicit features is refused before"
+    newton(with_all_thresholds(Z, y, problem.group_costs[kept], problem.T, problem.squared), run)
     return run.judge.solution()
 
 

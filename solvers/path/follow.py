@@ -25,16 +25,16 @@ import numpy as np
 from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arguments import check_count, check_number, positive
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import run_seconds
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Signed, Tube
+from equimargin.solvers.path.budget import Budget
 from equimargin.solvers.path.function import FunctionForm, balance
 from equimargin.solvers.path.linear import follow as linear
 from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.quadratic.active_set import Differences, Index, squared_lengths
-from equimargin.solvers.path.quadratic.parametric_qp import Budget, followed
+from equimargin.solvers.path.quadratic.parametric_qp import followed
 from equimargin.solvers.path.quadratic.program import HandedOut, QuadraticPathProgram, RowConditions
 from equimargin.solvers.path.quadratic.trace import PathTrace
 from equimargin.solvers.path.result import Alphas, RegularizationPath
@@ -94,9 +94,8 @@ def regularization_path(
     lambda_min = check_number(lambda_min, "lambda_min", "a finite number that is at least 0", lambda v: 0 <= v < np.inf)
     max_events = None if max_events is None else check_count(max_events, "max_events")
     time_limit = None if time_limit is None else positive(time_limit, "time_limit")
-    if isinstance(problem, OneNormProblem):
-        return linear.followed(problem, lambda_min, max_events, time_limit, callback)
-    return _Scaled.of(problem).path(lambda_min, max_events, time_limit, callback)
+    budget = Budget(lambda_min, max_events, time_limit, callback)
+    return linear.followed(problem, budget) if isinstance(problem, OneNormProblem) else _Scaled.of(problem).path(budget)
 
 
 REQUIREMENTS = Requirements(MarginProblem, losses=("hinge",), convex=True, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
@@ -162,19 +161,9 @@ class _Scaled:
         """The unit of lambda."""
         return self.kernel * self.weight / self.target
 
-    def path(
-        self, lambda_min: float, max_events: int | None, time_limit: float | None, callback: Callable[[int, float, float], Any] | None
-    ) -> RegularizationPath:
+    def path(self, budget: Budget) -> RegularizationPath:
         """Follow the path, and convert its numbers into the problem's own units."""
-        problem, started = self.problem, run_seconds()
-
-        def over() -> bool:
-            return time_limit is not None and run_seconds() - started > time_limit
-
-        def listen(breakpoints: int, lam: float, gap: float) -> bool:
-            assert callback is not None
-            return bool(callback(breakpoints, lam * self.unit, gap))
-
+        problem = self.problem
         unit_cost = replace(problem.with_cost(1.0), rows=self.centred.rows)
         level = sum(unit_cost.best_bias(np.zeros(problem.m))) / 2
         centre, shift = np.zeros(self.differences.E.shape[1]), self.centred.shift
@@ -185,9 +174,9 @@ class _Scaled:
         of = self.differences
         rows = RowConditions(self.t / self.target, self.w / self.weight)
         program = QuadraticPathProgram(of, rows, problem.bias, self.norm2, self.lost, handed)
-        budget = Budget(lambda_min * self.target / self.weight / self.kernel, max_events, over, None if callback is None else listen)
-        trace = followed(program, level / self.target, budget)
-        return self._named(trace, level, run_seconds() - started)
+        lambda_min = budget.lambda_min * self.target / self.weight / self.kernel
+        trace = followed(program, level / self.target, replace(budget, lambda_min=lambda_min, unit=self.unit))
+        return self._named(trace, level, budget.seconds)
 
     def _named(self, trace: PathTrace, level: float, seconds: float) -> RegularizationPath:
         """The path of a trace, in the problem's own units and rows."""

@@ -901,7 +901,7 @@ FAULTS = (
     ),
     Fault(
         "rays with a weight below 0",
-        "solvers/hard/exact_ray.py",
+        "solvers/exact/numbers.py",
         "if min(sign * v for v in vector) < 0:",
         "if max(sign * v for v in vector) < 0:",
         ("dual_active_set",),
@@ -974,10 +974,10 @@ FAULTS = (
     ),
     Fault("the end of the path taken for all", "solvers/path/concave.py", "np.inf, 0.0, beyond", "np.inf, 0.0, np.inf", ("concave",)),
     Fault(
-        "a cycle with the way to it",
+        "a cycle without its last row",
         "solvers/exact/misranked.py",
-        "[*path[on_path[target] :], row]",
-        "[*path, row]",
+        "pairwise(found.args[1])",
+        "pairwise(found.args[1][1:])",
         ("misranked",),
     ),
     Fault("tied pairs are ordered", "solvers/exact/misranked.py", "if dot(x, w) <= 0)", "if dot(x, w) < 0)", ("misranked",)),
@@ -1853,7 +1853,7 @@ FAULTS = (
     ),
     Fault(
         "the heavier side of a threshold kept",
-        "solvers/ordinal/machine.py",
+        "solvers/ordinal/newton.py",
         "least = np.minimum(up, down)",
         "least = np.maximum(up, down)",
         ("ordinal_solvers",),

@@ -15,6 +15,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,8 +30,6 @@ from equimargin.solvers.exact.path.result import ExactPath, rational
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact_limits import refusal
 
-FOREVER = 1e9
-"""Seconds that no run takes."""
 MOST_PIECES = 10_000
 """Pieces at most, unless another number is given."""
 
@@ -76,7 +75,7 @@ def exact_path(
     check_path(problem)
     ends = interval_of_costs(low, high)
     max_pieces = check_count(max_pieces, "max_pieces")
-    clock = Clock(FOREVER if time_limit is None else positive(time_limit, "time_limit"))
+    clock = Clock(inf if time_limit is None else positive(time_limit, "time_limit"))
     started = time.perf_counter()
     numbers, weights = integral(problem), relative_weights(problem)
     semidefinite(problem, numbers)

@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,6 @@ from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers.exact.active_set import balance
 from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, integral
 from equimargin.solvers.exact.path.follow import (
-    FOREVER,
     MOST_PIECES,
     PathWarmStart,
     UnsolvedInterval,
@@ -112,7 +112,7 @@ def exact_leave_one_out(problem: MarginProblem, low: Any = 0, high: Any = None, 
     check_path(problem)
     if not isinstance(problem.rows, Signed):
         raise ValueError("a leave-one-out error is of a classification")
-    clock, started = Clock(FOREVER if time_limit is None else positive(time_limit, "time_limit")), time.perf_counter()
+    clock, started = Clock(inf if time_limit is None else positive(time_limit, "time_limit")), time.perf_counter()
     path = exact_path(problem, low, high, time_limit)
     numbers, weights, stopped = integral(problem), relative_weights(problem), path.stopped
     states, same = [list[_State]() for _ in range(problem.p)], 0

@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from equimargin.solvers.exact.active_set import ActiveSet, Ends
-from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, Integers, as_fractions, to_common_denominator
+from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, Integers, as_fractions
 
 Line = tuple[Fraction, Fraction]
 """A value and its slope."""
@@ -77,7 +77,7 @@ def piece_around(state: ActiveSet, weights: Fractions, C: Fraction) -> ExactPiec
     """
     numbers, alpha = state.numbers, state.alpha
     d = state.direction(weights)
-    f, df = _function(numbers, alpha), _function(numbers, d)
+    f, df = numbers.values(numbers.pulled(alpha)), numbers.values(numbers.pulled(d))
     g = [(value - target, slope) for value, slope, target in zip(numbers.dot(f), numbers.dot(df), numbers.targets, strict=True)]
     bias: Line | None = (Fraction(0), Fraction(0))
     if numbers.biased:
@@ -122,12 +122,6 @@ def best_biases(numbers: IntegerProblem, box: Fractions, alpha: Fractions, f: Fr
     g = [(v - t, Fraction(0)) for v, t in zip(numbers.dot(f), numbers.targets, strict=True)]
     below, above = bias_lines(numbers.s, g, alpha < box, alpha > 0)
     return max((value for value, _ in below), default=None), min((value for value, _ in above), default=None)
-
-
-def _function(numbers: IntegerProblem, alpha: Fractions) -> Fractions:
-    """f of the training points, (m,), of multipliers."""
-    x, den = to_common_denominator(alpha)
-    return as_fractions([Fraction(v, den * numbers.unit) for v in numbers.product(numbers.rdot(x))])
 
 
 def _rooms(state: ActiveSet, alpha: Fractions, box: Fractions, d: Fractions, rise: Fractions) -> Iterator[Room]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.solvers.exact.active_set import Ends
-from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, as_fractions, to_common_denominator
+from equimargin.solvers.exact.numbers import Fractions, IntegerProblem
 from equimargin.solvers.exact.sensitivity.direction import ZERO, Direction
 
 Rows = NDArray[np.int64]
@@ -34,23 +34,7 @@ class SensitivityBase:
 
     def slacks(self, b: Fraction) -> Fractions:
         """t - A f - b s, (p,)."""
-        numbers = self.numbers
-        t = as_fractions([Fraction(v, numbers.unit) for v in numbers.t.tolist()])
-        return np.asarray(t - self.rows_of(self.f) - b * numbers.s)
-
-    def rows_of(self, f: Fractions) -> Fractions:
-        """A f, (p,), for Fractions f (m,)."""
-        return np.asarray((self.numbers.entry * f[self.numbers.index]).sum(axis=1))
-
-    def pull(self, alpha: Fractions) -> Fractions:
-        """A'alpha, (m,), for Fractions alpha (p,)."""
-        values, den = to_common_denominator(alpha)
-        return as_fractions([Fraction(int(v), den) for v in self.numbers.rdot(values)])
-
-    def values(self, beta: Fractions) -> Fractions:
-        """K beta, (m,), for Fractions beta (m,)."""
-        values, den = to_common_denominator(beta)
-        return as_fractions([Fraction(int(v), den * self.numbers.unit) for v in self.numbers.product(values)])
+        return np.asarray(self.numbers.targets - self.numbers.dot(self.f) - b * self.numbers.s)
 
 
 def followed_bias(base: SensitivityBase, way: Direction) -> tuple[Fraction, Fraction, bool]:

@@ -104,7 +104,7 @@ def by_quadratic_program(tangent: Tangent, face: OptimalFace | None, seconds: fl
     along = fractions(k)
     if face is not None and moved is not None:
         along = np.asarray(moved.entries[face.rows] @ face.ways)
-        kappa = base.rows_of(moved.first)
+        kappa = numbers.dot(moved.first)
         beside = np.multiply.outer(kappa[rows], along)
         P = np.block([[P, beside], [beside.T, moved.square * np.multiply.outer(along, along)]])
         level = inner(kappa, tangent.bound) + base.beta[moved.point] * moved.square + inner(moved.bend, base.beta)

@@ -12,7 +12,7 @@ Source: J. M. Danskin, The theory of max-min (1966); A. Shapiro, Sensitivity ana
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -24,7 +24,7 @@ from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, as_fractions, finite_costs, integral
+from equimargin.solvers.exact.numbers import IntegerProblem, as_fractions, finite_costs, integral
 from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
 from equimargin.solvers.exact.sensitivity.base import SensitivityBase, followed_bias
 from equimargin.solvers.exact.sensitivity.degenerate import by_quadratic_program, with_gain
@@ -73,17 +73,6 @@ class ExactSensitivity:
         return any(sides.kink for sides in (self.value, self.bias, *self.f, *self.at_new))
 
 
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """Derivatives along a direction.  value.  f : (m,).  at_new : (n,).  bias : None where it is not unique.  regular : no program."""
-
-    value: Fraction
-    f: Fractions
-    at_new: Fractions
-    bias: Fraction | None
-    regular: bool
-
-
 def exact_sensitivity(
     problem: Problem, parameter: Parameter, new: Any = None, optimum: ExactOptimum | None = None, time_limit: float | None = None
 ) -> ExactSensitivity:
@@ -123,10 +112,14 @@ def exact_sensitivity(
     base = _base(problem, numbers, optimum)
     way = direction(problem, numbers, parameter, points)
     K = [kernel_values(problem.kernel, x, rationals(dense(problem.X))) for x in points]
-    right = _side(base, way, K, seconds)
+    right, regular = _side(base, way, K, seconds)
+    left = right
     if isinstance(parameter, Weight) and problem.weights is not None and problem.weights[parameter.index] == 0:
-        return _result(optimum, parameter, None, right)
-    return _result(optimum, parameter, right if right.regular else _opposite(_side(base, way.reversed, K, seconds)), right)
+        left = [None] * len(right)
+    elif not regular:
+        left = [None if v is None else -v for v in _side(base, way.reversed, K, seconds)[0]]
+    value, bias, *f = map(OneSidedDerivatives, left, right)
+    return ExactSensitivity(optimum, parameter, value, tuple(f[: problem.m]), tuple(f[problem.m :]), bias, regular)
 
 
 def _new_points(problem: MarginProblem, new: Any) -> list[list[Fraction]]:
@@ -140,11 +133,18 @@ def _new_points(problem: MarginProblem, new: Any) -> list[list[Fraction]]:
 def _base(problem: MarginProblem, numbers: IntegerProblem, optimum: ExactOptimum) -> SensitivityBase:
     alpha, beta = as_fractions(optimum.alpha), as_fractions(optimum.beta)
     base = SensitivityBase(numbers, problem.squared, as_fractions(finite_costs(problem)), alpha, beta, beta, optimum.bias)
-    return replace(base, f=base.values(beta))
+    return replace(base, f=numbers.values(beta))
 
 
-def _side(base: SensitivityBase, way: Direction, K: Sequence[Sequence[Fraction]], seconds: float) -> _Side:
-    """The derivatives along a direction; K : (n, m) values of the kernel at new points."""
+def _side(base: SensitivityBase, way: Direction, K: Sequence[Sequence[Fraction]], seconds: float) -> tuple[list[Fraction | None], bool]:
+    """Return the derivatives along a direction, and whether one linear system gave them.
+
+    They are that of the value, that of the bias, None where it is not unique, and those of f at the points and at the new points.
+
+    Parameters
+    ----------
+    K : (n, m) values of the kernel at new points.
+    """
     b, losses, unique = followed_bias(base, way)
     tangent = Tangent(base, way, base.slacks(b), base.alpha > 0, base.alpha < base.c)
     moved, gain, face = way.moved, ZERO, None
@@ -155,30 +155,12 @@ def _side(base: SensitivityBase, way: Direction, K: Sequence[Sequence[Fraction]]
         tangent, face = with_gain(tangent, seconds)
         gain = ZERO if face is None else face.gain
         alpha, coefficient = by_quadratic_program(tangent, face, seconds)
-    beta = base.pull(alpha)
-    f = base.values(beta)
+    beta = base.numbers.pulled(alpha)
+    f = base.numbers.values(beta)
     at_new = as_fractions([inner(row, beta.tolist()) for row in K])
     if moved is not None:
         f, at_new = f + coefficient * moved.first, at_new + coefficient * moved.at_new
     bias = tangent.bias(alpha, f) if base.numbers.biased and unique else None if base.numbers.biased else ZERO
     if moved is not None:
         f[moved.point] += tangent.slope
-    return _Side(losses + base.alpha @ tangent.g + gain, f, at_new, bias, regular)
-
-
-def _result(optimum: ExactOptimum, parameter: Parameter, left: _Side | None, right: _Side) -> ExactSensitivity:
-    """Both sides in one; left : of the opposite direction, or the same as `right`, None where there is none."""
-
-    def both(before: Iterable[Fraction | None] | None, after: Iterable[Fraction | None]) -> tuple[OneSidedDerivatives, ...]:
-        there = list(after)
-        return tuple(map(OneSidedDerivatives, [None] * len(there) if before is None else before, there))
-
-    (value,) = both(None if left is None else [left.value], [right.value])
-    (bias,) = both(None if left is None else [left.bias], [right.bias])
-    f, at_new = both(None if left is None else left.f, right.f), both(None if left is None else left.at_new, right.at_new)
-    return ExactSensitivity(optimum, parameter, value, f, at_new, bias, right.regular)
-
-
-def _opposite(side: _Side) -> _Side:
-    """What the derivatives along the opposite direction are to the left."""
-    return _Side(-side.value, -side.f, -side.at_new, None if side.bias is None else -side.bias, side.regular)
+    return [losses + base.alpha @ tangent.g + gain, bias, *f, *at_new], regular

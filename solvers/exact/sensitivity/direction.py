@@ -57,7 +57,7 @@ class Direction:
         """The opposite direction, in which psi is -psi."""
         moved = self.moved
         if moved is not None:
-            moved = replace(moved, first=-moved.first, at_new=-moved.at_new, entries=moved.entries)
+            moved = replace(moved, first=-moved.first, at_new=-moved.at_new)
         return Direction(-self.c, -self.t, moved)
 
 

@@ -26,7 +26,8 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.solvers.exact.numbers import Fractions, as_fractions, as_integers, fractions, solve_integer_system, to_common_denominator
+from equimargin.solvers.exact.active_set import ActiveSet
+from equimargin.solvers.exact.numbers import Fractions, as_fractions, fractions, to_common_denominator
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.sensitivity.base import Rows, SensitivityBase
 from equimargin.solvers.exact.sensitivity.direction import ZERO, Direction, inner
@@ -82,9 +83,10 @@ class Tangent:
     def right(self, rows: Rows) -> Fractions:
         """(rows,) what H alpha' + b' s has to be where u' is 0 or alpha' follows it: the known alpha' and beta_i psi are subtracted."""
         base, moved = self.base, self.way.moved
-        v = self.g - base.rows_of(base.values(base.pull(self.bound)))
+        numbers = base.numbers
+        v = self.g - numbers.dot(numbers.values(numbers.pulled(self.bound)))
         if moved is not None:
-            v = v - base.beta[moved.point] * base.rows_of(moved.first)
+            v = v - base.beta[moved.point] * numbers.dot(moved.first)
         return np.asarray(v[rows] + self.drift[rows])
 
     @cached_property
@@ -101,16 +103,10 @@ class Tangent:
         numbers, rows = self.base.numbers, self.free
         if len(self.edge):
             return None
-        right, den = to_common_denominator(self.right(rows))
-        matrix, right = numbers.block(rows, rows), right * numbers.unit
-        if numbers.biased and len(rows):
-            s = numbers.s[rows]
-            bound, over = to_common_denominator(self.bound)
-            balance = -int((numbers.s * bound).sum()) * den
-            matrix = np.block([[matrix * over, s[:, None] * over], [s[None, :] * over, np.zeros((1, 1), dtype=object)]])
-            right = as_integers([*(right * over), balance])
+        right, den = to_common_denominator(np.append(self.right(rows) * numbers.unit, -(numbers.s * self.bound).sum()))
+        balance = right.tolist()[-1:] if numbers.biased else []
         try:
-            found = solve_integer_system(matrix, right.tolist(), Clock(inf))
+            found = ActiveSet(numbers, Clock(inf)).solved(rows.tolist(), right.tolist()[:-1], balance)
         except ZeroDivisionError:
             return None
         alpha = self.bound.copy()
@@ -126,7 +122,7 @@ class Tangent:
         """
         base, s = self.base, self.base.numbers.s
         rows = np.concatenate([self.free, self.edge])
-        v = (self.g - base.rows_of(w) + self.drift)[rows] - base.numbers.ridge[rows] * alpha[rows] / Fraction(base.numbers.unit)
+        v = (self.g - base.numbers.dot(w) + self.drift)[rows] - base.numbers.ridge[rows] * alpha[rows] / Fraction(base.numbers.unit)
         rises, falls = self.room(rows, alpha)
         below = (v * s[rows])[np.where(s[rows] > 0, rises, falls)]
         above = (v * s[rows])[np.where(s[rows] > 0, falls, rises)]

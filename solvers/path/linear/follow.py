@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from enum import StrEnum
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import run_seconds
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
+from equimargin.solvers.path.budget import Budget, PathStop
 from equimargin.solvers.path.linear.factor import empty
 from equimargin.solvers.path.linear.near import AffineRows, unlisted
 from equimargin.solvers.path.linear.result import OneNormPath
@@ -21,7 +20,6 @@ from equimargin.solvers.path.linear.simplex import (
     ENDED,
     NEXT_TO_0,
     PERTURBATION,
-    RUNNING,
     SINGULAR,
     LinearPathProgram,
     PathBasis,
@@ -41,23 +39,6 @@ LEAST_REACH = 1e3 * PERTURBATION
 REQUIREMENTS = Requirements(OneNormProblem, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
 
 
-class LinearPathStop(StrEnum):
-    """Why a path ended, as a sentence about its last piece."""
-
-    REACHED = "lambda_min was reached"
-    ZERO = "lambda = 0 was reached"
-    NO_ROWS = "there are no rows, and x = 0 at every lambda"
-    CALLBACK = "the callback ended the path early"
-    LIMIT = "the limit of events ended the path early"
-    TIME = "the time limit ended the path early"
-    PRECISION = "double precision ended the path early"
-
-    @property
-    def complete(self) -> bool:
-        """Whether nothing of the path is missing."""
-        return self in (LinearPathStop.REACHED, LinearPathStop.ZERO, LinearPathStop.NO_ROWS)
-
-
 def refusal(problem: OneNormProblem) -> Refusal | None:
     """Why a one-norm program has no path here, or None. Its C plays no part."""
     unmet = REQUIREMENTS.refusal(problem)
@@ -66,38 +47,27 @@ def refusal(problem: OneNormProblem) -> Refusal | None:
     return unmet
 
 
-def followed(
-    problem: OneNormProblem,
-    lambda_min: float,
-    max_events: int | None,
-    time_limit: float | None,
-    callback: Callable[[int, float, float], Any] | None,
-) -> OneNormPath:
-    """The path down to lambda_min; the arguments are those of `regularization_path`."""
-    started = run_seconds()
+def followed(problem: OneNormProblem, budget: Budget) -> OneNormPath:
+    """The path of a program that has one, as far as the budget allows."""
     unit = 2.0 ** np.rint(np.log2(problem.gram.mean_diagonal))
+    budget = replace(budget, lambda_min=budget.lambda_min / unit, unit=unit)
     of = _columns(problem, unit)
-    basis = _first(problem, of, lambda_min / unit)
-    low, records, stopped = basis.rows.way == 1, [], LinearPathStop.NO_ROWS
-    pieces, status = 0, RUNNING if problem.p else ENDED
-    while status == RUNNING:
-        room = ROUND if max_events is None else min(ROUND, max_events - pieces)
+    basis = _first(problem, of, budget.lambda_min)
+    low, records, pieces = basis.rows.way == 1, list[Record](), 0
+    stopped = None if problem.p else PathStop.NO_ROWS
+    while stopped is None:
+        room = ROUND if budget.most is None else min(ROUND, budget.most - pieces)
         record = _empty(room, problem.m + 2)
-        status = advance(of, basis, record, lambda_min / unit)
+        status = advance(of, basis, record, budget.lambda_min)
         records.append(record)
-        gap = float(record.gap[: record.tally[0]].max(initial=0.0))
-        trusted = _is_trusted(record, basis.next_to_0 if status == ENDED else 0.0)
         pieces += int(record.tally[0])
-        stopped = LinearPathStop.ZERO if lambda_min == 0 else LinearPathStop.REACHED
-        if status == SINGULAR or not trusted:
-            stopped, status = LinearPathStop.PRECISION, ENDED
-        elif status == RUNNING and callback is not None and callback(pieces, float(basis.lam[0]) * unit, gap):
-            stopped, status = LinearPathStop.CALLBACK, ENDED
-        elif status == RUNNING and max_events is not None and pieces >= max_events:
-            stopped, status = LinearPathStop.LIMIT, ENDED
-        elif status == RUNNING and time_limit is not None and run_seconds() - started > time_limit:
-            stopped, status = LinearPathStop.TIME, ENDED
-    return _named(problem, unit, low, records, stopped, run_seconds() - started)
+        if status == SINGULAR or not _is_trusted(record, basis.next_to_0 if status == ENDED else 0.0):
+            stopped = PathStop.PRECISION
+        elif status == ENDED:
+            stopped = PathStop.END if budget.lambda_min == 0 else PathStop.REACHED
+        else:
+            stopped = budget.spent(pieces, float(basis.lam[0]), float(record.gap[: record.tally[0]].max(initial=0.0)))
+    return _named(problem, unit, low, records, stopped, budget.seconds)
 
 
 def _is_trusted(record: Record, rounding: float) -> bool:
@@ -193,7 +163,7 @@ def _empty(rounds: int, capacity: int) -> Record:
     )
 
 
-def _named(problem: OneNormProblem, unit: float, low: Any, records: list[Record], stopped: LinearPathStop, seconds: float) -> OneNormPath:
+def _named(problem: OneNormProblem, unit: float, low: Any, records: list[Record], stopped: PathStop, seconds: float) -> OneNormPath:
     """The path of what was written down, in the problem's own units."""
     counts = [int(record.tally[0]) for record in records]
     before = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -75,17 +75,6 @@ class OneNormPath:
         return np.diff(self.starts)
 
     @property
-    def constant_pieces(self) -> int:
-        """How many pieces there are if neighbours of one x and b count as one."""
-        pieces = (self._coefficients(t) for t in range(len(self)))
-        count, last = 0, None
-        for x, b in pieces:
-            here = np.append(x, b)
-            if last is None or np.abs(here - last).max() > 1e-9 * max(1.0, float(np.abs(here).max())):
-                count, last = count + 1, here
-        return count
-
-    @property
     def bias(self) -> Array:
         """b on the pieces, (T,); zeros without a bias."""
         return np.asarray(self._table[:, [self.problem.size]].toarray()[:, 0])

@@ -16,12 +16,10 @@ Source: document P, section 5; T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, JMLR
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.solvers.path.budget import Budget, PathStop, StepLimit
 from equimargin.solvers.path.quadratic import steps
 from equimargin.solvers.path.quadratic.active_set import Index, PathWorkingSet, State, Subproblem
 from equimargin.solvers.path.quadratic.program import (
@@ -49,7 +47,7 @@ from equimargin.solvers.path.quadratic.steps import (
     WorkingSetState,
     closing,
 )
-from equimargin.solvers.path.quadratic.trace import BREAKPOINTS_PER_PAGE, PathStop, PathTrace
+from equimargin.solvers.path.quadratic.trace import BREAKPOINTS_PER_PAGE, PathTrace
 
 CORRECTIONS = 4
 """Newton steps at a breakpoint, at most. The first uses the factor as it is, the second a fresh one."""
@@ -63,57 +61,6 @@ START_SOLVES = 2
 """Minimisations of |A'alpha|_K at the start: in the second one the slopes are small, and so is their rounding."""
 SETTLED_SLOPE = 1e-13
 """Share of the largest slope at the start below which a slope counts as none."""
-MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS = 20_000_000
-"""Multiplications that compiled steps may do before the time limit is looked at: about 10 ms."""
-
-
-class StepLimit(Exception):
-    """The limits were reached inside a step."""
-
-
-@dataclass(eq=False)
-class Budget:
-    """How far a path may go.
-
-    lambda_min : where it ends.  most : breakpoints at most, or None.  over : whether the time is over; asked from time to time.
-    listen : called with (breakpoints, lambda, gap) at every breakpoint, where true ends the path; or None.
-    """
-
-    lambda_min: float
-    most: int | None
-    over: Callable[[], bool]
-    listen: Callable[[int, float, float], bool] | None
-
-    def look(self) -> None:
-        """Look at the clock inside a step.
-
-        Raises
-        ------
-        OutOfTime : the time is over.
-        """
-        if self.over():
-            raise StepLimit
-
-    def spent(self, breakpoints: int, lam: float, gap: float) -> PathStop | None:
-        """Why to end at a breakpoint, or None."""
-        asked = self.listen is not None and self.listen(breakpoints, lam, gap)
-        if lam <= self.lambda_min:
-            return PathStop.REACHED
-        if asked:
-            return PathStop.CALLBACK
-        if breakpoints == self.most:
-            return PathStop.LIMIT
-        return PathStop.TIME if self.over() else None
-
-    def next_look(self, breakpoints: int, work: int) -> int:
-        """The number of breakpoints after which to look next: all of them are looked at where somebody listens, and the first one is.
-
-        work : multiplications that a breakpoint may take.
-        """
-        if self.listen is not None or not breakpoints:
-            return breakpoints + 1
-        ahead = breakpoints + max(1, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // work)
-        return ahead if self.most is None else min(ahead, self.most)
 
 
 def followed(program: QuadraticPathProgram, level: float, budget: Budget) -> PathTrace:
@@ -249,7 +196,7 @@ class ParametricQP:
                     task = WalkStart.SETTLE
                 case Pause.DOUBTFUL:
                     if not self._corrected().certified:
-                        return self._back_to(on.kept) if on.kept.there[0] else PathStop.PRECISION
+                        return self._back_to(on.kept) if on.kept.there[0] else PathStop.GAP
                     task = WalkStart.SETTLE
                 case Pause.SLOW:
                     cone = on.cone._replace(candidates=on.cone.candidates[: on.counts.candidates.item()])
@@ -316,7 +263,7 @@ class ParametricQP:
         at.beta[:], at.v[:] = 0.0, 0.0
         gap = norm2 / (2 * size * lam) if lam > 0.0 else 0.0
         self._write(Gaps(gap, gap, gap, gap))
-        return PathStop.CONSTANT if held <= lambda_min else PathStop.PRECISION
+        return PathStop.CONSTANT if held <= lambda_min else PathStop.GAP
 
     def _write(self, gaps: Gaps) -> None:
         """Write the point that is reached down, at these gaps."""
@@ -353,8 +300,8 @@ class ParametricQP:
                 for part in (at.b, at.beta, at.v):
                     part *= share
                 self._write(gaps)
-                return PathStop.ZERO if lam == 0.0 else PathStop.REACHED if lam <= lambda_min else PathStop.PRECISION
-        return PathStop.PRECISION
+                return PathStop.ZERO if lam == 0.0 else PathStop.REACHED if lam <= lambda_min else PathStop.GAP
+        return PathStop.GAP
 
     def _alpha_at_0(self) -> Array:
         """alpha at lambda = 0, (p,), where the direction leads. With features it is corrected over W, so that A'alpha is least."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.solvers.path.budget import PathStop
 from equimargin.solvers.path.quadratic.active_set import Index
 from equimargin.solvers.path.quadratic.program import DOUBT, GAP, MIDDLE, Gaps
 
@@ -23,24 +24,6 @@ class BreakpointKind(IntEnum):
     ENTER = 0
     ZERO = 1
     WEIGHT = 2
-
-
-class PathStop(StrEnum):
-    """Why a path ended, as a sentence about the last breakpoint."""
-
-    REACHED = "lambda_min was reached"
-    ZERO = "lambda = 0 was reached: f is constant from the last positive breakpoint to 0"
-    CONSTANT = "f is the same constant at every lambda"
-    CALLBACK = "the callback ended the path early"
-    LIMIT = "the limit of events ended the path early"
-    TIME = "the time limit ended the path early"
-    PRECISION = "double precision ended the path early: gaps of 1e-9 can no longer be held below"
-    STUCK = "events too close for double precision ended the path early"
-
-    @property
-    def complete(self) -> bool:
-        """Whether nothing of the path is missing."""
-        return self in (PathStop.REACHED, PathStop.ZERO, PathStop.CONSTANT)
 
 
 class Page(NamedTuple):

@@ -108,7 +108,7 @@ def test_what_the_method_sees(problem: MarginProblem) -> None:
     ahead, behind = at.moved(step * s), at.moved(-step * s)
     assert at.grad @ s == pytest.approx((ahead.fun - behind.fun) / (2 * step), rel=1e-6)
     assert at.hess_vec(s) == pytest.approx((ahead.grad - behind.grad) / (2 * step), rel=1e-4, abs=1e-4 * np.abs(at.hess_vec(s)).max())
-    delta = v - (problem.rows.rdot(at.alpha) if problem.explicit is None else at.pulled)  # type: ignore[attr-defined]
+    delta = v - at.pull
     assert at.fun - at.dual == pytest.approx(delta @ M @ delta / 2)
 
 

@@ -10,12 +10,13 @@ import pytest
 
 from equimargin.formulations import Kernel, MarginProblem, classification, linear, ordinal, rbf
 from equimargin.formulations.documents.ordered_thresholds import explicit
+from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.proofs.program import optimum
 from equimargin.solvers import SOLVERS, Limits, Solution, Status, solve
-from equimargin.solvers.ordinal.chain import Neighbours, SumOfMargins
-from equimargin.solvers.ordinal.machine import LinearOrdinalProblem, OrdinalProblem, OrdinalRun
+from equimargin.solvers.ordinal.machine import with_all_thresholds, with_intervals, with_neighbours
 from equimargin.solvers.ordinal.newton import newton
+from equimargin.solvers.ordinal.ordered_thresholds import CLOSE, OrderedRun
 from equimargin.solvers.ordinal.smoothed import LossSmoothing
 from narrow import present
 from proven import exact, proven
@@ -193,11 +194,11 @@ def test_one_threshold_is_one_bias() -> None:
 def test_smoothed_losses_are_the_machine_s_and_their_derivatives_are_those_along_a_line(kind: str) -> None:
     rng = np.random.default_rng(5)
     X, y = points(5)
-    asked: OrdinalProblem = LinearOrdinalProblem(X, y, np.ones(40), linear(), 3, kind == "squared")
+    Z, cost = Explicit(X, False), np.ones(40)
+    asked = with_all_thresholds(Z, y, cost, 3, kind == "squared")
     if kind in ("neighbours", "sum"):
-        asked = (Neighbours if kind == "neighbours" else SumOfMargins)(X, y.astype(int), np.ones(40), linear())
-    T = asked.thresholds
-    (f, df), (b, db) = rng.normal(size=(2, 40)), rng.normal(size=(2, T))
+        asked = (with_neighbours if kind == "neighbours" else with_intervals)(Z, y.astype(int), cost, 3)
+    (f, df), (b, db) = rng.normal(size=(2, 40)), rng.normal(size=(2, asked.T))
     phi = LossSmoothing.of(asked)
     phi = phi.centred(phi.at(f, b).G, phi.order(b))
     sums = phi.at(f, b)
@@ -236,11 +237,10 @@ def test_machines_in_order_have_the_exact_optimum(seed: int, size: float) -> Non
     y[y == 1] += seed == 3
     cost[[y.argmin(), y.argmax()]] = 1.0
     due = optimum(explicit({"X": X, "y": y, "C": 0.5, "weights": cost}))
-    machine = Neighbours(X, y.astype(int), 0.5 * cost, linear())
-    watch = OrdinalRun(machine, LIMITS)
-    newton(machine, watch)
-    fit = watch.fit()
-    assert fit.status is Status.OPTIMAL
+    machine = with_neighbours(Explicit(X, False), y.astype(int), 0.5 * cost, int(y.max()))
+    fit = OrderedRun(machine)
+    newton(machine, fit)
+    assert fit.gap <= CLOSE
     short = np.maximum(1 - machine.S * ((X @ fit.w)[:, None] - fit.b), 0.0)
     assert fit.w @ fit.w / 2 + (machine.C * short).sum() == pytest.approx(float(present(due.exact)), rel=1e-8, abs=1e-8)
     assert (np.diff(fit.b) >= 0).all()
