@@ -242,7 +242,7 @@ class Family(Generic[P]):
                 latex,
                 carries,
                 control,
-                refusal_of_data(applies and kept(applies)),
+                applies and kept(applies),
                 in_features,
                 value if value is unchanged else kept(value),
                 to_canonical and kept(to_canonical),
@@ -277,13 +277,3 @@ def check_name(name: str) -> None:
     """Refuse a name that no pattern, file or command line could have."""
     if not re.fullmatch(r"[^\W\d_][\w.-]*", name):
         raise ValueError(f"{format_value(name)} is no name here: names consist of letters, digits, _, - and dots, and begin with a letter")
-
-
-def refusal_of_data(function: Callable[[Any], str | Refusal | None] | None) -> Callable[[Any], Refusal | None]:
-    """Return the refusal of data by a user's function, which returns a sentence or None."""
-
-    def refusal(data: Any) -> Refusal | None:
-        said = None if function is None else function(data)
-        return said if said is None or isinstance(said, Refusal) else Refusal(str(said))
-
-    return refusal

@@ -47,8 +47,8 @@ class Formulation:
     control : bool
         True for a misprint or a negative control that is declared to come out as disagreeing;
         it is not counted in the family's verdict.
-    applies : callable
-        From data to a refusal, where they cannot be declared so, or None.
+    applies : callable or None
+        From data to a sentence or refusal, where they cannot be declared so, or None.
     in_features : bool
         True if it is in w alone, and needs no Gram matrix where the kernel has explicit
         features.
@@ -77,7 +77,7 @@ class Formulation:
     latex: str = ""
     carries: Literal["function", "multipliers", "own"] = "own"
     control: bool = False
-    applies: Callable[[Any], Refusal | None] = lambda data: None
+    applies: Callable[[Any], str | Refusal | None] | None = None
     in_features: bool = False
     value: Callable[[Any, Any], Any] = unchanged
     to_canonical: Callable[[Any, Any], Any] | None = None
@@ -111,7 +111,10 @@ class Formulation:
         if problem.family != self.family:
             return Refusal(f"{self.id} declares {self.family}, this problem is {problem.family}")
         undeclarable = problem.undeclarable_in_features if self.in_features else problem.undeclarable
-        return undeclarable or self.applies(formulation_data(problem))
+        if undeclarable is not None or self.applies is None:
+            return undeclarable
+        said = self.applies(formulation_data(problem))
+        return said if said is None or isinstance(said, Refusal) else Refusal(str(said))
 
     def problem_of(self, data: Any) -> cp.Problem:
         """Return the cvxpy problem at these data.

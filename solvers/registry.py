@@ -105,7 +105,7 @@ def _beginnings(families: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{name}." for name in families)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RegisteredSolver(Generic[P]):
     """A solving function as it is entered among the solvers; its attributes are the parameters of `solver`."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 from equimargin.data import preferences
-from equimargin.data.clicks import Preferences
+from equimargin.data.pairs.clicks import Preferences
 from equimargin.estimators import MarginRanker, QueryDocumentFeatures
 from equimargin.metrics import kendall_tau
 

@@ -82,7 +82,7 @@ class MarginProblem(CanonicalProblem):
         """The loss, with all that follows from it."""
         return loss_of(self.loss, self.delta)
 
-    @property
+    @cached_property
     def family(self) -> str:
         """The id of the formulations with this optimum."""
         kind = "hard" if np.isinf(self.C) else SUFFIXES.get(self.loss, self.loss)

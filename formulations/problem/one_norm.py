@@ -53,7 +53,7 @@ class OneNormProblem(CanonicalProblem):
         """Number of unknowns x."""
         return self.m if self.over == "points" else self.p
 
-    @property
+    @cached_property
     def family(self) -> str:
         """The id of the formulations with this optimum."""
         if isinstance(self.rows, Signed):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.formulation import Formulation
@@ -19,11 +20,13 @@ class Availability:
     undeclarable : why no formulation of the family declares the problem, a clause; empty where one does.
     unsolvable : why no specialised solver takes it, a clause; empty where one does.
     too_large : whether its size is the only reason why it is not declared.
+    refusals : why each formulation and solver of the family does not take the problem, or None; controls are left out.
     """
 
     undeclarable: str = ""
     unsolvable: str = ""
     too_large: bool = False
+    refusals: Mapping[Formulation | Solver, Refusal | None] = field(default_factory=dict, compare=False, repr=False)
 
 
 def find_available_answers(problem: AnyProblem) -> Availability:
@@ -33,14 +36,20 @@ def find_available_answers(problem: AnyProblem) -> Availability:
     ----------
     problem : of any kind.
     """
-    refusals = [_refusal(entry, problem) for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
-    too_large = bool(refusals) and all(refusal is not None and refusal.too_large for refusal in refusals)
+    declaring = [entry for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
+    solving = [solver for solver in SOLVERS.values() if solver.takes(problem.family)]
+    ways: list[Formulation | Solver] = [*declaring, *solving]
+    refusals = {way: find_refusal(way, problem) for way in ways}
+    undeclared = [refusals[entry] for entry in declaring]
+    too_large = bool(undeclared) and all(refusal is not None and refusal.too_large for refusal in undeclared)
     undeclarable = "the problem is too large to declare" if too_large else "no formulation takes the problem"
-    solvable = any(_refusal(solver, problem) is None for solver in SOLVERS.values())
-    return Availability("" if None in refusals else undeclarable, "" if solvable else "no specialised solver takes the problem", too_large)
+    others = (solver for solver in SOLVERS.values() if solver not in refusals)
+    solvable = None in [refusals[solver] for solver in solving] or any(find_refusal(solver, problem) is None for solver in others)
+    unsolvable = "" if solvable else "no specialised solver takes the problem"
+    return Availability("" if None in undeclared else undeclarable, unsolvable, too_large, refusals)
 
 
-def _refusal(way: Formulation | Solver, problem: AnyProblem) -> Refusal | None:
+def find_refusal(way: Formulation | Solver, problem: AnyProblem) -> Refusal | None:
     """Return the refusal of a problem by a formulation or a solver, or None.
 
     It is None also where the function of the refusal fails; the failure shows at the run.

@@ -1019,7 +1019,7 @@ FAULTS = (
     ),
     Fault(
         "a preference turned round",
-        "src/equimargin/data/pairs.py",
+        "src/equimargin/data/pairs/table.py",
         "for side in NAMES[:2]",
         "for side in NAMES[1::-1]",
         ("tables",),
@@ -1033,7 +1033,7 @@ FAULTS = (
     ),
     Fault(
         "clicked documents preferred to one another",
-        "src/equimargin/data/clicks.py",
+        "src/equimargin/data/pairs/clicks.py",
         " if above not in chosen]",
         "]",
         ("clicks",),
@@ -1061,14 +1061,14 @@ FAULTS = (
     ),
     Fault(
         "missing labels taken for a class",
-        "src/equimargin/data/columns.py",
-        "        if _absent_among_words(columns, at):",
+        "src/equimargin/data/columns/conversion.py",
+        "        if columns.absent_among_words(at):",
         "        if False:",
         ("doubtful",),
     ),
     Fault(
         "missing queries taken for a query",
-        "src/equimargin/data/columns.py",
+        "src/equimargin/data/columns/conversion.py",
         "gaps = np.flatnonzero(columns.gaps(at))",
         "gaps = np.flatnonzero([])",
         ("doubtful",),
@@ -1399,16 +1399,22 @@ FAULTS = (
         ("data",),
     ),
     Fault(
-        "a query that is not recognised", "src/equimargin/data/columns.py", '("qid", "query", "query_id")', '("qid", "query")', ("tables",)
+        "a query that is not recognised",
+        "src/equimargin/data/columns/roles.py",
+        '("qid", "query", "query_id")',
+        '("qid", "query")',
+        ("tables",),
     ),
     Fault(
         "a weight that is a feature",
-        "src/equimargin/data/columns.py",
+        "src/equimargin/data/columns/roles.py",
         "(WEIGHT_NAME, FAINT_WEIGHT_NAME) if known else (WEIGHT_NAME,)",
         "(WEIGHT_NAME, FAINT_WEIGHT_NAME)",
         ("tables",),
     ),
-    Fault("the first column is the target", "src/equimargin/data/columns.py", 'free.pop(), "last"', 'free.pop(0), "last"', ("tables",)),
+    Fault(
+        "the first column is the target", "src/equimargin/data/columns/roles.py", 'free.pop(), "last"', 'free.pop(0), "last"', ("tables",)
+    ),
     Fault(
         "signs told the wrong way round",
         "src/equimargin/data/loaded.py",

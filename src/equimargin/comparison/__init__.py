@@ -118,7 +118,7 @@ def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> I
     choice = Choice.of(request.formulations, request.wanted)
     total = inf if request.total_time is None else request.total_time
     meant = [problem.proven_within(request.time_limit, total) for problem in _meant(problems, choice.ids)]
-    planned = [(problem, [*choice.jobs(problem, request.tol, request.include_controls)]) for problem in meant]
+    planned = [(problem, choice.jobs(problem, request.tol, request.include_controls)) for problem in meant]
     families = [FamilyProgress(problem, jobs, request.agree_tol, find_available_answers(problem)) for problem, jobs in planned if jobs]
     if not families:
         raise ValueError(f"none of the chosen formulations and solvers is for {', '.join(problem.family for problem in problems)}")

@@ -63,8 +63,8 @@ class Choice:
         """The names of all solvers."""
         return [*self.names, *(solver.name for solver in self.given)]
 
-    def jobs(self, problem: AnyProblem, tol: float, controls: bool = False) -> Iterator[Job]:
-        """Yield the jobs of one problem in the order of its records, controls last.
+    def jobs(self, problem: AnyProblem, tol: float, controls: bool = False) -> list[Job]:
+        """Return the jobs of one problem in the order of its records, controls last.
 
         Parameters
         ----------
@@ -77,16 +77,14 @@ class Choice:
         """
         entries = [REGISTRY[id] for id in self.ids if REGISTRY[id].family == problem.family]
         backends = [name for name in self.names if name in BACKENDS and not self._is_weak(name, problem.kind)]
-        for entry in entries:
-            if not entry.control:
-                yield from (Job(problem, entry.id, name, tol, entry.module) for name in backends)
-        for name in self.names:
-            if name in SOLVERS and SOLVERS[name].takes(problem.family):
-                yield Job(problem, None, name, tol, SOLVERS[name].module)
-        yield from (Job(problem, None, solver.name, tol, given=solver) for solver in self.given if supports_family(solver, problem.family))
+        jobs = [Job(problem, entry.id, name, tol, entry.module) for entry in entries if not entry.control for name in backends]
+        solving = [SOLVERS[name] for name in self.names if name in SOLVERS and SOLVERS[name].takes(problem.family)]
+        jobs += [Job(problem, None, solver.name, tol, solver.module) for solver in solving]
+        jobs += [Job(problem, None, solver.name, tol, given=solver) for solver in self.given if supports_family(solver, problem.family)]
         if controls:
             wrong = (entry for entry in entries if entry.control)
-            yield from (Job(problem, entry.id, ACCURATE, tol, entry.module, control=True) for entry in wrong)
+            jobs += [Job(problem, entry.id, ACCURATE, tol, entry.module, control=True) for entry in wrong]
+        return jobs
 
     def _is_weak(self, backend: str, kind: str) -> bool:
         """Return True for a backend that is weak on a kind of program and not named in full."""

@@ -142,7 +142,7 @@ class FamilyProgress:
         job : Job
             Job of the family.
         """
-        refusal = job.known_refusal
+        refusal = self._refusal(job)
         if refusal is not None or job.formulation is None or job.control or self.allowed is None:
             return refusal
         on = [run.formulation for run in self._runs_of(job.solver) if run.formulation and run.reason == self.allowed.reason]
@@ -151,6 +151,12 @@ class FamilyProgress:
         answered = job.formulation in {judgement.evidence.run.formulation for judgement in self.agreeing}
         stopped = alike or (on if answered else [])
         return f"{job.solver} was stopped on {stopped[0]}; --patient runs it" if stopped else None
+
+    def _refusal(self, job: Job) -> Refusal | None:
+        """Return the reason why a job cannot be run, as far as that is known, or None; it is found once for all backends."""
+        if job.way in self.possible.refusals:
+            return self.possible.refusals[job.way]
+        return job.known_refusal
 
     def _runs_of(self, solver: str) -> list[Run]:
         """Return the runs of a backend or solver so far, as they came."""
@@ -183,7 +189,7 @@ class FamilyProgress:
         That is a declaration by another library than the solver's, where there is one: two runs of
         one library are one witness.
         """
-        willing = [at for at, job in enumerate(self.jobs) if not job.control and job.known_refusal is None]
+        willing = [at for at, job in enumerate(self.jobs) if not job.control and self._refusal(job) is None]
         willing.sort(key=lambda at: (self.jobs[at].is_reference, self.jobs[at].preference, at))
         solver = next((at for at in willing if self.jobs[at].formulation is None), None)
         declared = [at for at in willing if self.jobs[at].formulation is not None]

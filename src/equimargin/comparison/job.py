@@ -13,12 +13,14 @@ from typing import Any
 from equimargin.comparison.allowance import NOT_COMPILED, Allowance
 from equimargin.comparison.user_solver import UserSolver
 from equimargin.formulations import REGISTRY, declare
+from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.numeric.jit import NotCompiled, compiling_within, measure_compile_seconds
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.proofs import Evidence, examine, examine_solution
 from equimargin.proofs.referee import failed, skipped
+from equimargin.proofs.referee.ways import find_refusal
 from equimargin.solvers import BACKENDS, SOLVERS, Limits, Status, solve_declaration
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.registry import RegisteredSolver
@@ -76,6 +78,11 @@ class Job:
         return SOLVERS[self.solver] if self.given is None else self.given
 
     @property
+    def way(self) -> Formulation | RegisteredSolver[Any] | UserSolver:
+        """The formulation or the specialised solver, which knows what problems it takes."""
+        return self.specialised if self.formulation is None else REGISTRY[self.formulation]
+
+    @property
     def library(self) -> str:
         """Library whose code solves it, by a backend's name where it is one.
 
@@ -85,28 +92,21 @@ class Job:
 
     @cached_property
     def known_refusal(self) -> Refusal | None:
-        """Reason why it cannot be run, as far as that is known, or None.
-
-        One whose functions fail says so when it is run.
-        """
-        try:
-            return self.refusal
-        except Exception:  # a user's function may fail in any way
-            return None
+        """Reason why it cannot be run, as far as that is known, or None."""
+        return find_refusal(self.way, self.problem)
 
     @property
     def refusal(self) -> Refusal | None:
         """Reason why it cannot be run, or None."""
-        way = self.specialised if self.formulation is None else REGISTRY[self.formulation]
         with kept_from_quitting():
-            return way.refusal(self.problem)
+            return self.way.refusal(self.problem)
 
     @property
     def seconds_to_compile(self) -> float:
         """About how many seconds it waits until a kernel of the project's own is compiled."""
         return 0.0 if self.formulation is not None or self.given is not None else SOLVERS[self.solver].seconds_to_compile
 
-    @property
+    @cached_property
     def preference(self) -> tuple[bool, int]:
         """What its place among its like is by: the solver that "auto" asks before others, and the backend that is good at its program."""
         if self.formulation is not None:

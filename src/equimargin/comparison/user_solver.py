@@ -12,7 +12,7 @@ from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.solvers import Limits, Solution, Solver
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class UserSolver:
     """A solver of the user whose attributes are read once, because properties may fail.
 

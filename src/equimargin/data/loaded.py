@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.encoding import Categorical
 from equimargin.data.words import DataError, format_label, is_finite
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+Categorical = Literal["one-hot", "codes", "drop"]
+"""Treatment of columns of words: indicators, places in alphabetical order, or none."""
+
+CATEGORICAL: Final = get_args(Categorical)
+"""The names of these."""
 
 Best = Literal["highest", "lowest"]
 """The end of a ranking's labels that is the best one: of relevances the highest, of places in a race the lowest."""

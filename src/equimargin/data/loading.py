@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.data.bundled import BUNDLED, bundled
-from equimargin.data.columns import Columns, assign_roles
-from equimargin.data.encoding import CATEGORICAL
-from equimargin.data.files import File, detect_format, open_source
+from equimargin.data.columns.assignment import assign_roles
+from equimargin.data.columns.columns import Columns
 from equimargin.data.formats.delimited import read_delimited
+from equimargin.data.formats.files import File, detect_format, open_source
 from equimargin.data.formats.frames import collected, is_frame, name_of, read_frame, read_parquet
 from equimargin.data.formats.npz import read_npz
 from equimargin.data.formats.svmlight import read_svmlight
-from equimargin.data.loaded import Data, Origin
-from equimargin.data.pairs import read_pairs
+from equimargin.data.loaded import CATEGORICAL, Data, Origin
+from equimargin.data.pairs.table import read_pairs
 from equimargin.data.table import ReadOptions, Request, Table
 from equimargin.data.tasks import TASKS, infer_task, open_question
 from equimargin.data.words import MISSING, DataError, exact_integer, listed, number, shown
@@ -85,7 +85,7 @@ def load(
         all that there are, ascending.
     target, query, weight
         The columns of a table with these roles, by name; by default those that bear one of the
-        usual names (see `equimargin.data.columns`), and the last one is the target.  An empty name
+        usual names (see `equimargin.data.columns.roles`), and the last one is the target.  An empty name
         for query or weight: no column has that role.
     drop
         Names of columns that are left out.

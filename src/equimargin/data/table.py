@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.encoding import Categorical
-from equimargin.data.loaded import Best, Data, Origin
+from equimargin.data.loaded import Best, Categorical, Data, Origin
 from equimargin.data.words import MISSING
 
 if TYPE_CHECKING:

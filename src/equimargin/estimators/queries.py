@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from equimargin.data.columns import QUERY_NAMES
+from equimargin.data.columns.roles import QUERY_NAMES
 from equimargin.formulations import MarginProblem
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from equimargin.data.clicks import Preferences
+from equimargin.data.pairs.clicks import Preferences
 from equimargin.estimators.base import MarginEstimator, row_weights
 from equimargin.estimators.queries import COLUMN, query_of_rows, split_column, weighted_accuracy, weighted_pairs
 from equimargin.formulations import Kernel, one_norm_ranking, ranking, ranking_from_pairs, ranking_vector_machine

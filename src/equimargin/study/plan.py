@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from equimargin.data.bundled import BUNDLED
-from equimargin.data.encoding import CATEGORICAL
+from equimargin.data.loaded import CATEGORICAL
 from equimargin.data.tasks import TASKS
 from equimargin.formulations.kernels.registry import KERNELS, called, parameters_of
 from equimargin.formulations.numeric.arguments import did_you_mean, format_value, is_number

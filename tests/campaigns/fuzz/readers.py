@@ -28,8 +28,9 @@ from equimargin.study.plan import DataPlan, KernelPlan, PlanError, read_plan
 from equimargin.study.results import Study
 
 OF_DATA = (
-    *(f"equimargin.data.{name}" for name in ("files", "loading", "columns", "words", "pairs")),
-    *(f"equimargin.data.formats.{name}" for name in ("delimited", "header", "svmlight", "npz")),
+    *(f"equimargin.data.{name}" for name in ("loading", "words", "pairs.table")),
+    *(f"equimargin.data.columns.{name}" for name in ("assignment", "columns", "conversion", "roles")),
+    *(f"equimargin.data.formats.{name}" for name in ("files", "delimited", "header", "svmlight", "npz")),
 )
 OF_ARCHIVES = ("equimargin.formulations.numeric.archive", "zipfile", "numpy.lib._format_impl")
 OF_PROBLEMS = ("equimargin.solvers.problem_file", "json.decoder", *OF_ARCHIVES)

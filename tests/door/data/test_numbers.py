@@ -1,4 +1,4 @@
-"""Tables of numbers are read by numpy, and as the careful reader reads them: the same data, or the same sentence."""
+"""Fast readers and careful ones: the same data, or the same sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from equimargin.data import DataError, load
-from equimargin.data.formats import delimited
+from equimargin.data.formats import delimited, svmlight
+from equimargin.data.formats.files import File
+from equimargin.data.table import Request
 
 ENTRY = st.one_of(
     st.integers(-3, 3).map(str),
@@ -105,3 +107,41 @@ def test_a_long_table_of_numbers_is_read_by_numpy(tmp_path: Path, separator: str
     assert seen == [delimited.HEAD]
     np.testing.assert_array_equal(data.X, X[:, :2])
     np.testing.assert_array_equal(data.y, X[:, 2])
+
+
+FIELD = st.sampled_from(["1:2", "1:0.5", "2:-1", "3:1e2", "2:nan", "1_0:1", "x", "1:qid:1", "qid", "qid:3", "3:", "1:\r2"])
+QUERY = st.sampled_from(["qid:1", "qid:-2", "qid:07", "qid:", "qid:1.0", "qid:1_0", "qidx:1", "qid:1qid:2", "qidqid:1", "xqid:1", "1:1"])
+
+
+@given(
+    lines=st.lists(
+        st.tuples(
+            st.sampled_from(["1", "-1.5", "qid:1", "1qid:1", "", " 2"]),
+            st.one_of(st.just("qid:1"), QUERY),
+            st.lists(FIELD, max_size=2),
+            st.sampled_from([" ", "\t", "  ", "\x0b"]),
+            st.sampled_from(["", " ", "\r", " # qid:9 1:1", "#"]),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+@example([("1", "qid:1", ["1:2"], " ", ""), ("2", "qid:2", ["1:2"], "\t", "\r")])
+@example([("1", "qid:1", ["1:2"], " ", ""), ("2", "qid:", ["1:2"], " ", ""), ("2", "qid:1qid:2", ["1:2"], " ", "")])
+def test_queries_of_svmlight_are_those_that_the_careful_reader_finds(lines: list[tuple[str, str, list[str], str, str]]) -> None:
+    text = "".join(between.join([label, query, *fields]) + end + "\n" for label, query, fields, between, end in lines)
+    rows = [row for line in text.split("\n") if (row := line.partition("#")[0].split())]
+    careful = str(svmlight._svmlight_fault("rows", svmlight.COMMENT.sub(b"", text.encode()), "all lines are whole"))
+    file, whole = File("rows", "rows", ".svm", text.encode()), "all lines are whole" in careful
+    if not whole or not any(":" in field for row in rows for field in row if not field.startswith("qid")):
+        with pytest.raises(DataError) as caught:
+            svmlight.read_svmlight(file, Request())
+        assert str(caught.value) == careful or (whole and "no row holds an index:value" in str(caught.value))
+        return
+    table = svmlight.read_svmlight(file, Request())
+    assert table.y.tolist() == [float(row[0]) for row in rows]
+    has_queries = rows[0][1:2] != [] and rows[0][1].startswith("qid")
+    expected = [int(row[1].removeprefix("qid:")) for row in rows] if has_queries else None
+    assert expected == (None if table.qid is None else table.qid.tolist())
+    features = [[float(field.partition(":")[2]) for field in row[1 + has_queries :]] for row in rows]
+    assert table.X.sum(axis=1).tolist() == pytest.approx([sum(row) for row in features])

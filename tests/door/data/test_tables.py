@@ -22,7 +22,8 @@ from hypothesis.extra import numpy as hnp
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
-from equimargin.data import Data, DataError, files, load
+from equimargin.data import Data, DataError, load
+from equimargin.data.formats import files
 from equimargin.families import problem_of_data
 from equimargin.formulations import linear
 from equimargin.proofs import audit

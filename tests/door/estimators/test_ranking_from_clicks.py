@@ -14,7 +14,7 @@ from sklearn import config_context
 from sklearn.pipeline import make_pipeline
 
 from equimargin.data import preferences
-from equimargin.data.clicks import Preferences
+from equimargin.data.pairs.clicks import Preferences
 from equimargin.estimators import MarginRanker, QueryDocumentFeatures
 from equimargin.formulations import rbf
 from equimargin.metrics import rank_matrix

@@ -20,8 +20,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.columns import QUERY_NAMES, Columns
-from equimargin.data.files import EXCEL_SEPARATOR, REMARK, File
+from equimargin.data.columns.columns import Columns
+from equimargin.data.columns.roles import QUERY_NAMES
+from equimargin.data.formats.files import EXCEL_SEPARATOR, REMARK, File
 from equimargin.data.formats.header import are_years, has_header
 from equimargin.data.table import Request
 from equimargin.data.tasks import EXACT_INTEGERS

@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.columns import Columns, Entries
-from equimargin.data.files import File
+from equimargin.data.columns.columns import Columns, Entries
+from equimargin.data.formats.files import File
 from equimargin.data.table import Request
 from equimargin.data.tasks import EXACT_INTEGERS
 from equimargin.data.words import DataError, one_line, shown

@@ -9,8 +9,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.columns import FAINT_TARGET_NAME, FAINT_WEIGHT_NAME, QUERY_NAMES, TARGET_NAMES, WEIGHT_NAME, Columns, assign_roles
-from equimargin.data.files import File
+from equimargin.data.columns.assignment import assign_roles
+from equimargin.data.columns.columns import Columns
+from equimargin.data.columns.roles import FAINT_TARGET_NAME, FAINT_WEIGHT_NAME, QUERY_NAMES, TARGET_NAMES, WEIGHT_NAME
+from equimargin.data.formats.files import File
 from equimargin.data.formats.frames import entries_of
 from equimargin.data.table import Request, Table
 from equimargin.data.words import DataError, listed, one_line

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.files import TABLE_SUFFIXES, File
+from equimargin.data.formats.files import TABLE_SUFFIXES, File
 from equimargin.data.loaded import Origin
 from equimargin.data.table import Request, Table
 from equimargin.data.tasks import exact_labels
@@ -33,8 +33,8 @@ LABEL: Final = re.compile(rb"^[^\S\n]*(\S+)", re.MULTILINE)
 ZERO: Final = re.compile(rb"\s[-+]?0+:")
 """An index 0."""
 
-QUERY: Final = re.compile(rb"^[^\S\n]*\S+[^\S\n]+qid:(\S+)", re.MULTILINE)
-"""The query of a line, behind its label."""
+QUERY: Final = re.compile(rb"qid:(\S+)")
+"""The query of a line. scikit-learn refuses a line with these letters anywhere but at the beginning of the field behind the label."""
 
 
 def read_svmlight(file: File, request: Request) -> Table:

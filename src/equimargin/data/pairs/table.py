@@ -14,7 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.columns import Columns, encode_queries, format_row_name
+from equimargin.data.columns.columns import Columns
+from equimargin.data.columns.conversion import encode_queries, format_row_name
 from equimargin.data.table import Table
 from equimargin.data.words import DataError, integer, listed, number, shown
 

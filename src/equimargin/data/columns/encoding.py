@@ -1,20 +1,15 @@
-"""Encoding of columns of words by scikit-learn: indicators of the words, or their places."""
+"""Encoding of columns of words: indicators of the words, or their places."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.data.words import DataError
-
-Categorical = Literal["one-hot", "codes", "drop"]
-"""Treatment of columns of words: indicators, places in alphabetical order, or none."""
-
-CATEGORICAL: Final = get_args(Categorical)
-"""The names of these."""
 
 MAX_CATEGORIES: Final = 1000
 """Maximum number of words with an indicator each; columns of names have more."""
@@ -28,13 +23,7 @@ class EncodedColumn(NamedTuple):
     categories: tuple[str, ...]
 
 
-def encode(
-    name: str,
-    words: Sequence[str],
-    gaps: NDArray[np.bool_],
-    how: str,
-    known: tuple[str, ...] | None,
-) -> EncodedColumn:
+def encode(name: str, words: Sequence[str], gaps: NDArray[np.bool_], how: str, known: tuple[str, ...] | None) -> EncodedColumn:
     """Return a column of words as numbers.
 
     Parameters
@@ -57,21 +46,12 @@ def encode(
         If more than 1,000 words would get an indicator each; the message is a predicate of the
         column.
     """
-    from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
-
     categories = known or tuple(sorted({word for word, gap in zip(words, gaps.tolist(), strict=True) if not gap}))
     if how == "one-hot" and len(categories) > MAX_CATEGORIES:
         raise DataError(f"holds {len(categories):,} different words, and one-hot takes {MAX_CATEGORIES:,}")
-    kinds: list[Any] = [list(categories)]
-    encoder = OneHotEncoder(categories=kinds, sparse_output=False) if how == "one-hot" else OrdinalEncoder(categories=kinds)
-    # A gap is encoded as the first category, but only until it becomes NaN.
-    X = np.asarray(
-        encoder.fit_transform([[categories[0] if gap else word] for word, gap in zip(words, gaps, strict=True)]),
-        np.float64,
-    )
-    X[gaps] = np.nan
-    return EncodedColumn(
-        tuple(f"{name}={word}" for word in categories) if how == "one-hot" else (name,),
-        X,
-        categories,
-    )
+    place = {word: float(at) for at, word in enumerate(categories)}
+    codes = np.array([math.nan if gap else place[word] for word, gap in zip(words, gaps.tolist(), strict=True)])[:, np.newaxis]
+    if how == "codes":
+        return EncodedColumn((name,), codes, categories)
+    indicators = np.where(np.isnan(codes), math.nan, codes == np.arange(len(categories)))
+    return EncodedColumn(tuple(f"{name}={word}" for word in categories), indicators, categories)

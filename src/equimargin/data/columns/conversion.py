@@ -1,0 +1,206 @@
+"""Columns of a table become numbers; a bad value is refused with its line and column."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.data.columns.columns import Columns
+from equimargin.data.columns.encoding import EncodedColumn, encode
+from equimargin.data.table import Request
+from equimargin.data.tasks import EXACT_INTEGERS, exact_labels
+from equimargin.data.words import DataError, listed, number, pointed, shown, whole_number
+
+GROUPED_DIGITS: Final = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
+"""A number whose commas seem to group its digits, as in 1,234,567."""
+
+T = TypeVar("T")
+"""Type of what a column becomes."""
+
+
+class MissingEntry(DataError):
+    """Error of a missing entry where one is refused."""
+
+
+class DecimalComma(DataError):
+    """Error of a number with a decimal comma where points are expected."""
+
+
+class Conversion:
+    """Conversion of columns that keeps the errors, by the places of the columns."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.errors: dict[int, DataError] = {}
+
+    def __call__(self, convert: Callable[..., T], at: int, *more: Any) -> T | None:
+        """Return what a function makes of a column, or None if it refuses the column."""
+        try:
+            return convert(self.columns, at, *more)
+        except DataError as error:
+            self.errors[at] = error
+            return None
+
+
+def read_target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
+    """Return the target: numbers, or labels as text."""
+    entries, remedy = columns.entries[at], "correct it or"
+    if not isinstance(entries, np.ndarray) and task in (None, "classification", "ordinal"):
+        if columns.absent_among_words(at):
+            raise _no_label(columns, int(np.flatnonzero(columns.gaps(at))[0]), at)
+        levels = set(entries)
+        words = columns.are_words(levels)
+        # Words are labels if the task says so, or if there are two of them.
+        if words and (task in ("classification", "ordinal") or len(levels) == 2):
+            return np.array(entries)
+        if words:
+            remedy = f"of labels a classification takes two, and these are {len(levels)}: supply rows of two of them, or"
+    y = _floats(columns, at, f"{remedy} name another target column ({columns.option('target', 'COLUMN')})")
+    if task == "regression":
+        return y
+    try:
+        labels = entries.tolist() if isinstance(entries, np.ndarray) else map(pointed, entries) if columns.decimal == "," else entries
+        return exact_labels(labels, y)
+    except ValueError as reason:
+        raise DataError(f"{columns.where}: the target {shown(columns.names[at])} {reason}") from None
+
+
+def _no_label(columns: Columns, row: int, at: int) -> MissingEntry:
+    text = str(columns.entries[at][row])
+    hint = (
+        f"; if it is a label, say what is missing instead ({columns.option('na', '')}: only what is empty)"
+        if columns.number(text) is None and text
+        else ""
+    )
+    return MissingEntry(
+        f"{columns.place(row, at)}: {shown(text)} stands for a missing entry; give it a label, or leave such rows out "
+        f"({columns.option('missing', 'drop')}){hint}"
+    )
+
+
+def read_weights(columns: Columns, at: int) -> NDArray[np.float64]:
+    """Return the weights of the rows, (m,)."""
+    name = columns.names[at]
+    weights = _floats(columns, at, f"correct it, or read the column as a feature ({columns.option('weight', '')})")
+    negative = np.flatnonzero(weights < 0)
+    if len(negative):
+        raise DataError(
+            f"{columns.place(int(negative[0]), at)}: {weights[negative[0]]:g} is no weight, which is at least 0; correct it, or read "
+            f"{shown(name)} as a feature ({columns.option('weight', '')})"
+        )
+    return weights
+
+
+def read_feature(columns: Columns, at: int, request: Request, is_words: bool) -> EncodedColumn:
+    """Return a feature as a column of numbers, or as those that encode its words."""
+    name, fill = columns.names[at], request.missing == "mean"
+    if not is_words or request.categorical is None:
+        remedy = _feature_remedy(columns, at)
+        remedy += f", or encode words or leave them out ({columns.option('categorical', 'one-hot')}, codes or drop)" if is_words else ""
+        return EncodedColumn((name,), _floats(columns, at, remedy, fill)[:, np.newaxis], ())
+    words, gaps = [format_row_name(entry) for entry in columns.entries[at]], columns.gaps(at)
+    known = None if request.like is None else request.like.origin.categories.get(name)
+    # A gap is wrong unless it is filled, a word only if the data to be joined do not have it.
+    wrong = [row for row, word in enumerate(words) if (gaps[row] and not fill) or not (gaps[row] or known is None or word in known)]
+    if wrong:
+        row = wrong[0]
+        if gaps[row]:
+            raise MissingEntry(f"{columns.place(row, at)}: {shown(words[row])} stands for a missing entry; {_missing_hint(columns)}")
+        raise DataError(f"{columns.place(row, at)}: {shown(words[row])} is none of the categories {listed(known or ())}; leave the row out")
+    try:
+        return encode(name, words, gaps, request.categorical, known)
+    except DataError as reason:
+        raise DataError(f"{columns.where}, column {shown(name)}: {reason}; drop it ({columns.option('drop', name)})") from None
+
+
+def _missing_hint(columns: Columns) -> str:
+    return f"{columns.option('missing', 'drop')} leaves such rows out, {columns.option('missing', 'mean')} fills in means of features"
+
+
+def _feature_remedy(columns: Columns, at: int) -> str:
+    return f"correct it or drop the column ({columns.option('drop', columns.names[at])})"
+
+
+def _floats(columns: Columns, at: int, remedy: str, fill: bool | None = None) -> NDArray[np.float64]:
+    """The numbers of a column, (m,), all finite.
+
+    Parameters
+    ----------
+    fill : bool or None
+        Whether missing entries, as NaN, are allowed; None of a column in which no mean can take
+        their place.
+    """
+    entries, gaps = columns.entries[at], columns.gaps(at)
+    if isinstance(entries, np.ndarray):
+        values = entries.astype(np.float64)
+    else:
+        values = np.array([math.nan if value is None else value for value in map(columns.number, entries)])
+    values[gaps] = math.nan
+    wrong = ~np.isfinite(values) & ~(gaps & bool(fill))
+    if wrong.any():
+        # A missing entry is named only where no entry is bad: options leave missing ones out, and
+        # must not hide the others.
+        row = int(np.flatnonzero(wrong & ~gaps if (wrong & ~gaps).any() else wrong)[0])
+        text = str(entries[row])
+        hint = _comma_hint(columns, text)
+        kind = DecimalComma if columns.option("decimal", ",") in hint else DataError
+        if gaps[row]:
+            kind = MissingEntry
+            hint = f"; {columns.option('missing', 'drop')} leaves such rows out" if fill is None else f"; {_missing_hint(columns)}"
+        raise kind(f"{columns.place(row, at)}: {shown(text)} is not a finite number; {remedy}{hint}")
+    return values
+
+
+def _comma_hint(columns: Columns, text: str) -> str:
+    """What may be meant by the comma, or where commas are decimal points by the point, of what is no number in a text."""
+    if columns.header is None:
+        return ""
+    mark = "point" if columns.decimal == "," else "comma"
+    if GROUPED_DIGITS.fullmatch(pointed(text) if columns.decimal == "," else text):
+        return f"; write it without a {mark} if that groups its digits"
+    if columns.decimal == "." and "," in text and number(text.replace(",", ".")) is not None:
+        return f"; if the comma is a decimal point, say so: {columns.option('decimal', ',')}"
+    return ""
+
+
+def read_queries(columns: Columns, at: int) -> NDArray[np.int64]:
+    """Return the queries as integers, (m,), where every row has one."""
+    gaps = np.flatnonzero(columns.gaps(at))
+    if len(gaps):
+        place = f"{columns.where}, {columns.unit} {columns.numbers[gaps[0]]}"
+        hint = f"give every row a query, or leave such rows out ({columns.option('missing', 'drop')})"
+        raise MissingEntry(f"{place}: this row has no query and others have one; {hint}")
+    entries = columns.entries[at]
+    if not isinstance(entries, np.ndarray):
+        return encode_queries([pointed(entry) for entry in entries] if columns.decimal == "," else entries)
+    if entries.dtype == np.int64:
+        return entries
+    if not (np.abs(entries) < EXACT_INTEGERS).all():
+        name = shown(columns.names[at])
+        raise DataError(f"{columns.where}, column {name}: float64 does not tell queries from 2**53 on apart; renumber them")
+    return encode_queries([repr(entry) for entry in entries.tolist()])
+
+
+def encode_queries(queries: Iterable[str]) -> NDArray[np.int64]:
+    """Return queries as integers, (m,).
+
+    They are numbers where all are whole ones, so that 1 and 1.0 are the same; else text, numbered by first appearance.
+    """
+    texts = list(queries)
+    numbers = [value for text in texts if (value := whole_number(text)) is not None]
+    if len(numbers) < len(texts):
+        first = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        numbers = [first[text] for text in texts]
+    return np.array(numbers, dtype=np.int64)
+
+
+def format_row_name(entry: str | float) -> str:
+    """Return the name of a row, as text: whole numbers without a decimal point, whatever held them."""
+    if isinstance(entry, str):
+        return entry.strip()
+    return str(int(entry)) if float(entry).is_integer() else repr(float(entry))
