@@ -42,7 +42,7 @@ def shrink(
     reading: ReadFields,
     examples: Annotated[int, typer.Option(metavar="N", min=1, help="Instances to draw from SEED.", rich_help_panel=DATA)] = EXAMPLES,
     posing: Annotated[ProblemFields, Without(("levels", "delta"))],
-    request: Annotated[ComparisonRequest, Without(("total_time", "patient", "jobs", "include_controls"))],
+    request: Annotated[ComparisonRequest, Without(("patient", "jobs", "include_controls"))],
     slow: Annotated[
         float | None,
         typer.Option(metavar="RATIO", help="Also find answers that take so many times as long as the fastest.", rich_help_panel=ANSWERS),
@@ -98,7 +98,9 @@ def _asked(request: ComparisonRequest, slow: bool) -> ComparisonRequest:
     from equimargin.solvers import SOLVERS
 
     solvers = request.wanted if request.wanted == ["*"] else [*request.wanted, ACCURATE, *SOLVERS]
-    return replace(request, solvers=solvers, include_controls=names_control(request.formulations), patient=slow)
+    controls = names_control(request.formulations)
+    # the total time is that of the search, not of one comparison
+    return replace(request, solvers=solvers, include_controls=controls, patient=slow, total_time=None)
 
 
 def _fits(name: str | None, patterns: Iterable[Any]) -> bool:
