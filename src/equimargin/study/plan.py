@@ -214,7 +214,7 @@ def _read(file: Path, where: str, table: object, readers: Mapping[str, Read]) ->
     found: dict[str, Any] = {}
     for key, value in table.items():
         try:
-            found[FIELDS[key] if key in FIELDS else key] = readers[key](value, key)
+            found[str(FIELDS.get(key, key))] = readers[key](value, key)
         except ValueError as reason:
             raise PlanError(f"{file}: {where}: {reason}") from None
     return found
