@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from processes import used
 
+from equimargin.request import ComparisonRequest
 from equimargin.study import Study
 from equimargin.study.database import Database
 from equimargin.study.executors import Executor, local, of_dask, of_joblib
@@ -58,10 +59,8 @@ def asked(*seeds: int) -> list[AnswerSpec]:
     """Thirty answers a seed on 25 rows of iris: two families by a declaration, primal or dual, and by a specialised solver."""
     data = (DataPlan("iris", sample=25),)
     families, costs = ("svm.soft", "svm.l2"), (0.1, 0.3, 1.0, 3.0, 10.0)
-    wanted = Plan(
-        "overhead", "", data, families=families, costs=costs, seeds=seeds, formulations=("*.primal", "*.dual"), solvers=("CLARABEL", "smo")
-    )
-    return grid(wanted)
+    request = ComparisonRequest(("*.primal", "*.dual"), ("CLARABEL", "smo"), tol=1e-6)
+    return grid(Plan("overhead", "", data, families=families, costs=costs, seeds=seeds, request=request))
 
 
 def through(executor: Executor, database: Path, answers: list[AnswerSpec]) -> float:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from equimargin.cli.options import report_errors
+from equimargin.cli.output.errors import report_errors
 from ledger.entries import Kind, Verdict, chosen, claim
 from ledger.statement import DRAWS
 

@@ -1,7 +1,7 @@
 """The request of a comparison, filled by options, by plans of studies or by keyword arguments.
 
-A field has its meaning, its default and its option here. `ComparisonSpec` and plans of studies, which are stored, repeat those that
-they need.
+A field has its meaning, its default and its option here. Findings and plans of studies hold a request; the table of a study has columns
+of its own.
 """
 
 from __future__ import annotations
@@ -182,9 +182,8 @@ class ComparisonRequest:
         made["jobs"] = int(check_number(self.jobs, "jobs", processes, lambda v: v % 1 == 0 and v != 0))
         for name in ("formulations", "solvers"):
             chosen = getattr(self, name)
-            made[name] = tuple(chosen) if isinstance(chosen, Iterable) and not isinstance(chosen, str) else chosen
-        patterns = made["formulations"]
-        wrong = [each for each in (patterns if isinstance(patterns, tuple) else [patterns]) if not isinstance(each, str)]
+            made[name] = tuple(chosen) if isinstance(chosen, Iterable) and not isinstance(chosen, str) else (chosen,)
+        wrong = [each for each in made["formulations"] if not isinstance(each, str)]
         if wrong:
             raise TypeError(f"formulations are names or patterns, such as 'svm.soft.*', not {format_value(wrong[0])}; '*' takes all")
         for name, value in made.items():
@@ -192,5 +191,5 @@ class ComparisonRequest:
 
     @property
     def wanted(self) -> list[str | Solver]:
-        """The solvers and patterns of solvers, a single one as a list, too."""
-        return [*self.solvers] if isinstance(self.solvers, tuple) else [self.solvers]  # type: ignore[list-item]
+        """The solvers and patterns of solvers, as a list."""
+        return [*self.solvers]  # type: ignore[misc]

@@ -1117,7 +1117,7 @@ FAULTS = (
     ),
     Fault(
         "pages that nobody reads end the work",
-        "src/equimargin/cli/options.py",
+        "src/equimargin/cli/output/files.py",
         "out: Any = lasting if any(paths) else sys.stdout",
         "out: Any = sys.stdout",
         ("encounters",),
@@ -1321,7 +1321,7 @@ FAULTS = (
     ),
     Fault(
         "no certificate after an interrupt",
-        "src/equimargin/cli/compare.py",
+        "src/equimargin/cli/commands/compare.py",
         "        if certify is not None:\n            with",
         "        if certify is not None and not result.interrupted:\n            with",
         ("page",),
@@ -1341,7 +1341,7 @@ FAULTS = (
         "'unsafe-inline'",
         ("html",),
     ),
-    Fault("a command that no shell reads back", "src/equimargin/cli/names.py", 'shlex.join(["', '" ".join(["', ("html",)),
+    Fault("a command that no shell reads back", "src/equimargin/cli/group.py", 'shlex.join(["', '" ".join(["', ("html",)),
     Fault(
         "a verdict that overlooks what is missing",
         "src/equimargin/report/view.py",
@@ -1372,7 +1372,7 @@ FAULTS = (
     ),
     Fault(
         "a record in place of the page",
-        "src/equimargin/cli/compare.py",
+        "src/equimargin/cli/commands/compare.py",
         "(html, lambda: result.to_html(command_of(context)))",
         "(html, result.to_json)",
         ("html",),
@@ -1443,7 +1443,13 @@ FAULTS = (
         "factors if weights is None else weights",
         ("estimators",),
     ),
-    Fault("validation rows scaled by themselves", "src/equimargin/cli/path.py", "data.scaled(by=training)", "data.scaled()", ("cli_path",)),
+    Fault(
+        "validation rows scaled by themselves",
+        "src/equimargin/cli/commands/path.py",
+        "data.scaled(by=training)",
+        "data.scaled()",
+        ("cli_path",),
+    ),
     Fault(
         "a declaration that its backend excuses",
         "proofs/referee/judgement.py",

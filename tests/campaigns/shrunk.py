@@ -8,7 +8,8 @@ from pathlib import Path
 from equimargin.equivalence.reproduction import Code
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.program_problem import ProgramProblem
-from equimargin.shrink import ComparisonSpec, Instance, Shrunk, reduced
+from equimargin.request import ComparisonRequest
+from equimargin.shrink import Instance, Shrunk, reduced
 from equimargin.shrink.record import sentence
 
 SECONDS = 60.0
@@ -69,7 +70,7 @@ def shrunk(
         last = said(search.instance.problem()) or found[0]
     except Exception as failure:  # a finding that cannot be made small is a finding all the same
         return f"not made small: {type(failure).__name__}: {failure}"
-    small = Shrunk(last, ComparisonSpec(), search.instance, of=before.size, shown=tuple(shown))
+    small = Shrunk(last, ComparisonRequest(patient=True), search.instance, of=before.size, shown=tuple(shown))
     small.write(file.with_suffix(".small.json"))
     file.with_suffix(".small.py").write_text(small.python, encoding="utf-8")
     return f"{file.with_suffix('.small.py')}: {sentence(before, search)}"

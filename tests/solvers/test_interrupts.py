@@ -304,7 +304,7 @@ def test_a_backend_at_work_can_be_interrupted(backend: str, pause: float, tmp_pa
 WITH_OTHER_PROCESSES = """
 import time
 from joblib import Parallel, delayed
-from equimargin.cli.options import exit_interrupted, without_warnings_of_trackers
+from equimargin.cli.output.errors import exit_interrupted, without_warnings_of_trackers
 without_warnings_of_trackers()
 answers = Parallel(n_jobs=2, return_as="generator_unordered", pre_dispatch="n_jobs")(delayed(time.sleep)(s) for s in (0.0, 300.0, 300.0))
 next(answers)

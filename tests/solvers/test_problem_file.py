@@ -36,8 +36,8 @@ WRITERS = {"write_text", "write_bytes", "copyfile", "copy2", "copytree", "savefi
 """Names of functions that write a file."""
 ELSEWHERE = {
     "src/equimargin/atlas/writing.py": "a new folder, which takes its name when it is complete",
-    "src/equimargin/cli/options.py": "opens for appending, to see whether it could write",
-    "src/equimargin/cli/screen.py": "opens the device that takes nothing",
+    "src/equimargin/cli/output/files.py": "opens for appending, to see whether it could write",
+    "src/equimargin/cli/output/screen.py": "opens the device that takes nothing",
     "src/equimargin/draw/graph.py": "draws into a part",
     "src/equimargin/draw/path_plot.py": "draws into a part",
     "proofs/coq/compiled.py": "a folder of the cache",

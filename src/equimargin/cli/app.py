@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equimargin import __version__
-from equimargin.cli.compare import compare
-from equimargin.cli.listing import atlas, graph, list_, show
-from equimargin.cli.names import OneCommand, OneSentence
-from equimargin.cli.path import path
-from equimargin.cli.proof import audit, refute, same, suggest, verify
-from equimargin.cli.screen import keep_standard_output
-from equimargin.cli.shrink import shrink
-from equimargin.cli.study import study
-from equimargin.cli.warm_up import warm_up
+from equimargin.cli.commands.compare import compare
+from equimargin.cli.commands.listing import atlas, graph, list_, show
+from equimargin.cli.commands.path import path
+from equimargin.cli.commands.proof import audit, refute, same, suggest, verify
+from equimargin.cli.commands.shrink import shrink
+from equimargin.cli.commands.study import study
+from equimargin.cli.commands.warm_up import warm_up
+from equimargin.cli.group import OneCommand, OneSentence
+from equimargin.cli.output.screen import keep_standard_output
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs

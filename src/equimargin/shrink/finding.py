@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from equimargin.comparison import compare
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.proofs import Agreement, FamilyVerdict, Judgement
+from equimargin.request import ComparisonRequest
 from equimargin.solvers import Status
 
 DISAGREES, UNTRUE, RAISES, FAILS, LATE, SLOW = "disagrees", "proves an untrue interval", "raises", "fails", "runs out of time", "is slow"
@@ -46,35 +47,10 @@ class Finding:
         return f"{who} {self.kind}{f' {self.raised}' if self.raised else ''}{much}"
 
 
-@dataclass(frozen=True)
-class ComparisonSpec:
-    """What is compared to see a finding, as arguments of `compare`.
-
-    formulations, solvers : names or patterns.  tol, agree_tol : tolerances.  time_limit : seconds an answer.
-    controls : whether formulations that are wrong on purpose are declared, too.  patient : whether slow answers are waited for.
-    """
-
-    formulations: tuple[str, ...] = ("*",)
-    solvers: tuple[str, ...] = ("*",)
-    tol: float = 1e-8
-    agree_tol: float = 1e-6
-    time_limit: float = 60.0
-    controls: bool = False
-    patient: bool = True
-
-    def compared(self, problem: AnyProblem) -> FamilyVerdict:
-        """The family of a problem, judged."""
-        (family,) = compare(
-            problem,
-            formulations=[*self.formulations],
-            solvers=[*self.solvers],
-            tol=self.tol,
-            agree_tol=self.agree_tol,
-            time_limit=self.time_limit,
-            patient=self.patient,
-            include_controls=self.controls,
-        ).families
-        return family
+def compared(problem: AnyProblem, asked: ComparisonRequest) -> FamilyVerdict:
+    """Return the family of a problem, judged."""
+    (family,) = compare(problem, **vars(asked)).families
+    return family
 
 
 def findings(family: FamilyVerdict, ratio: float | None = None) -> list[Finding]:
@@ -88,7 +64,7 @@ def findings(family: FamilyVerdict, ratio: float | None = None) -> list[Finding]
     return sorted(found, key=lambda each: KINDS.index(each.kind))
 
 
-def narrowed(family: FamilyVerdict, finding: Finding, asked: ComparisonSpec) -> ComparisonSpec:
+def narrowed(family: FamilyVerdict, finding: Finding, asked: ComparisonRequest) -> ComparisonRequest:
     """What is enough to see a finding again: its answer, and beside it the fastest ones that agree, of each sort."""
     runs = [judgement.evidence.run for judgement in family.judgements if judgement.agreement is Agreement.AGREES]
     known = sorted((run for run in runs if not run.control), key=lambda run: run.solve_seconds or 0.0)
@@ -99,10 +75,10 @@ def narrowed(family: FamilyVerdict, finding: Finding, asked: ComparisonSpec) -> 
     return replace(asked, formulations=formulations, solvers=(*solvers,), patient=True)
 
 
-def shows(problem: AnyProblem, finding: Finding, asked: ComparisonSpec) -> bool:
+def shows(problem: AnyProblem, finding: Finding, asked: ComparisonRequest) -> bool:
     """Whether a problem shows a finding; a slow answer must be slow several times, because another program may have held up one."""
     times = TIMES_SLOW if finding.kind == SLOW else 1
-    return all(finding in findings(asked.compared(problem), finding.ratio) for _ in range(times))
+    return all(finding in findings(compared(problem, asked), finding.ratio) for _ in range(times))
 
 
 def _of(family: FamilyVerdict, judgement: Judgement, ratio: float | None) -> Iterator[Finding]:

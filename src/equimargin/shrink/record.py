@@ -12,7 +12,8 @@ from equimargin.formulations import REGISTRY
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.proofs import FamilyVerdict
-from equimargin.shrink.finding import ComparisonSpec, Finding, findings, narrowed, shows
+from equimargin.request import ComparisonRequest
+from equimargin.shrink.finding import Finding, compared, findings, narrowed, shows
 from equimargin.shrink.instance import Instance
 from equimargin.shrink.reduction import Reduction, reduced
 from equimargin.solvers import SOLVERS
@@ -22,6 +23,8 @@ SECONDS = 60.0
 """Seconds of a search unless somebody says it: most findings are small in ten."""
 FORMAT = "equimargin finding 1"
 """The name of the format of these files."""
+NOT_HELD = ("total_time", "jobs")
+"""What a file does not hold of a request: limits of the machine that has found it."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Shrunk:
     """
 
     finding: Finding | str
-    asked: ComparisonSpec
+    asked: ComparisonRequest
     instance: Instance
     plugins: tuple[str, ...] = ()
     of: str = ""
@@ -55,15 +58,14 @@ class Shrunk:
 
     def _how(self) -> str:
         """What is asked of `compare`, as its arguments."""
-        known: dict[str, Any] = {"formulations": [*self.asked.formulations], "solvers": [*self.asked.solvers], "tol": self.asked.tol}
-        known |= {"agree_tol": self.asked.agree_tol, "time_limit": self.asked.time_limit, "patient": True}
-        known |= {"include_controls": True} if self.asked.controls else {}
-        return ", ".join(f"{name}={value!r}" for name, value in known.items() if DEFAULTS.get(name) != value)
+        usual = vars(ComparisonRequest())
+        told = {name: value for name, value in vars(replace(self.asked, patient=True)).items() if value != usual[name]}
+        return ", ".join(f"{name}={[*value] if isinstance(value, tuple) else value!r}" for name, value in told.items())
 
     def _modules(self) -> list[str]:
         """The modules that enter what is compared, those of the project excepted, but for that of the instance."""
         entries = [REGISTRY[name].module for name in self.asked.formulations if name in REGISTRY]
-        entries += [SOLVERS[name].module for name in self.asked.solvers if name in SOLVERS]
+        entries += [solver.module for name, solver in SOLVERS.items() if name in self.asked.wanted]
         own = {module for module in entries if module.partition(".")[0] != "equimargin"}
         loaded = {Path(plugin).stem for plugin in self.plugins} | {"__main__"}
         return sorted(({self.instance.module} if self.instance.module else set()) | own - loaded)
@@ -81,7 +83,9 @@ class Shrunk:
     def to_json(self) -> str:
         """It as JSON, with its lines of Python."""
         finding = self.finding if isinstance(self.finding, str) else asdict(self.finding)
-        held: dict[str, Any] = {"format": FORMAT, "finding": finding, "asked": asdict(self.asked), "of": self.of, "plugins": self.plugins}
+        asked = {name: value for name, value in vars(self.asked).items() if name not in NOT_HELD}
+        asked["controls"], asked["patient"] = asked.pop("include_controls"), asked.pop("patient")  # as this format calls and orders them
+        held: dict[str, Any] = {"format": FORMAT, "finding": finding, "asked": asked, "of": self.of, "plugins": self.plugins}
         held |= {"shown": self.shown, "instance": json.loads(self.instance.text), "python": self.python.splitlines()}
         return json.dumps(held, indent=1) + "\n"
 
@@ -98,11 +102,12 @@ class Shrunk:
             held: Any = json.loads(text)
             if held["format"] != FORMAT:
                 raise ValueError(f"its format is {format_value(held['format'])}, not {FORMAT!r}")
-            asked: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in held["asked"].items()}
+            asked = dict(held["asked"])
+            asked["include_controls"] = asked.pop("controls")
             instance = Instance.from_text(json.dumps(held["instance"]))
             plugins, shown_by = (tuple(str(each) for each in held[name]) for name in ("plugins", "shown"))
             finding = held["finding"] if isinstance(held["finding"], str) else Finding(**held["finding"])
-            return cls(finding, ComparisonSpec(**asked), instance, plugins, str(held["of"]), shown_by)
+            return cls(finding, ComparisonRequest(**asked), instance, plugins, str(held["of"]), shown_by)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as reason:
             raise ValueError(f"{file} holds no finding of equimargin shrink: {type(reason).__name__}: {reason}") from None
 
@@ -110,7 +115,7 @@ class Shrunk:
 def shrink(
     problem: AnyProblem,
     finding: Finding | None = None,
-    asked: ComparisonSpec | None = None,
+    asked: ComparisonRequest | None = None,
     seconds: float = SECONDS,
     plugins: tuple[str, ...] = (),
 ) -> tuple[Shrunk, str]:
@@ -126,8 +131,10 @@ def shrink(
     ------
     ValueError : a problem that does not show it, or that is made of something else than arrays and numbers.
     """
-    asked = asked or ComparisonSpec()
-    family = asked.compared(problem)
+    asked = asked or ComparisonRequest(patient=True)
+    if not all(isinstance(each, str) for each in asked.wanted):
+        raise ValueError("a finding names its solvers: enter yours (equimargin.solvers.solver), and ask for it by its name")
+    family = compared(problem, asked)
     known = findings(family, finding.ratio if finding else None)
     finding = finding or next(iter(known), None)
     if finding is None or finding not in known:
@@ -136,7 +143,7 @@ def shrink(
 
 
 def made_small(
-    problem: AnyProblem, family: FamilyVerdict, finding: Finding, asked: ComparisonSpec, seconds: float, plugins: tuple[str, ...]
+    problem: AnyProblem, family: FamilyVerdict, finding: Finding, asked: ComparisonRequest, seconds: float, plugins: tuple[str, ...]
 ) -> tuple[Shrunk, str]:
     """A finding on the smallest instance, and a sentence about the search; family : the problem's, in which it was found.
 
@@ -160,15 +167,11 @@ def again(known: Shrunk, seconds: float) -> tuple[Shrunk, str]:
     problem = known.instance.problem()
     if isinstance(known.finding, str):
         return shrink(problem, None, known.asked, seconds, known.plugins)
-    family = known.asked.compared(problem)
+    family = compared(problem, known.asked)
     if known.finding not in findings(family, known.finding.ratio):
         raise ValueError(f"the instance no longer shows that {known.finding}: it was mended, or this is another machine")
     small, said = made_small(problem, family, known.finding, known.asked, seconds, known.plugins)
     return replace(small, of=known.of), said
-
-
-DEFAULTS = {"formulations": ["*"], "solvers": ["*"], "tol": 1e-8, "agree_tol": 1e-6, "time_limit": 60.0}
-"""What `compare` does unless it is told otherwise."""
 
 
 def is_finding(file: str) -> bool:

@@ -460,10 +460,8 @@ def _plain(value: Any, kind: str) -> Any:
 
 def _question(asked: AnswerSpec) -> dict[str, Any]:
     """What a row says of what was asked."""
-    plan = asked.data
-    own = {name: getattr(asked, name) for name in ("digest", "task", "seed", "C", "family", "formulation", "solver", "tol", "time_limit")}
-    read = {"data": name_of(asked), "sample": plan.sample, "scale": plan.scale, "epsilon": asked.epsilon}
-    return own | read | {"kernel": str(asked.kernel)}
+    said = {"data": name_of(asked), "epsilon": asked.epsilon, "kernel": str(asked.kernel)}
+    return {name: value for name, value in asked.terms.items() if name in QUESTION} | said
 
 
 def name_of(asked: AnswerSpec) -> str:

@@ -59,13 +59,8 @@ class Executor:
 
 
 def local(memory: int | None = None) -> Executor:
-    """This process, one answer after the other; memory : as in `Executor`."""
-
-    def run(leased: Iterator[AnswerSpec]) -> Iterator[Done]:
-        for asked in leased:
-            yield asked, answer(asked, memory)
-
-    return Executor(lambda: nullcontext(run), memory)
+    """Return this process, one answer after the other; memory : as in `Executor`."""
+    return Executor(lambda: nullcontext(lambda leased: (_done(asked, memory) for asked in leased)), memory)
 
 
 def of_joblib(jobs: int, memory: int | None = None) -> Executor:

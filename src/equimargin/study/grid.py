@@ -145,7 +145,7 @@ def grid(plan: Plan) -> list[AnswerSpec]:
     for plugin in plan.plugins:
         load_plugin(plugin)
     families = matching(plan.families, sorted({entry.family for entry in REGISTRY.values()}), "family")
-    choice = Choice.of(plan.formulations, plan.solvers)
+    choice = Choice.of(plan.request.formulations, plan.request.wanted)
     found: dict[str, AnswerSpec] = {}
     for number, data in enumerate(plan.data, 1):
         for asked in _of_data(plan, data, set(families), choice):
@@ -178,6 +178,6 @@ def _of_data(plan: Plan, data: DataPlan, families: set[str], choice: Choice) -> 
             raise PlanError(f"{where}{drawn}, kernel {kernel}, C = {C:g}: {reason}") from None
         for problem in made:
             if problem.family in families:
-                for job in choice.jobs(problem, plan.tol):
-                    answer = (problem.family, job.formulation, job.solver, plan.tol, plan.time_limit, plugins)
+                for job in choice.jobs(problem, plan.request.tol):
+                    answer = (problem.family, job.formulation, job.solver, plan.request.tol, plan.request.time_limit, plugins)
                     yield AnswerSpec(data, digest, rows.task, seed, kernel, C, *answer)

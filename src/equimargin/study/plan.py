@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -31,9 +31,11 @@ from equimargin.data.bundled import BUNDLED
 from equimargin.data.loaded import CATEGORICAL
 from equimargin.data.tasks import TASKS
 from equimargin.formulations.kernels.registry import KERNELS, called, parameters_of
-from equimargin.formulations.numeric.arguments import did_you_mean, format_value, is_number
+from equimargin.formulations.numeric.arguments import check_number, did_you_mean, format_value
+from equimargin.request import ComparisonRequest
 
-Read = Callable[[object], Any]
+Read = Callable[[object, str], Any]
+"""A reader of the value of a key: what it means, or a sentence that begins with the key."""
 
 STUDIED = tuple(task for task in TASKS if task != "ordinal")
 """The tasks of a study: those whose problems have a kernel, a cost and specialised solvers in every family."""
@@ -41,7 +43,9 @@ STUDIED = tuple(task for task in TASKS if task != "ordinal")
 MOST_KERNELS = 10_000
 """Kernels that one table may make: three short lists could otherwise make more than the memory holds."""
 EPSILON = 0.1
-"""Half the width of a regression's tube where nobody says it, in the units of the target."""
+"""Half the width of a regression's tube by default, in the units of the target."""
+USUAL = ComparisonRequest(tol=1e-6)
+"""The request of answers of which a plan says no more."""
 
 
 class PlanError(ValueError):
@@ -100,13 +104,13 @@ class Plan:
         Text of the file.
     file : str
         File from which it was read, as errors name it.
-    tol, time_limit : float
-        Tolerance and time limit of every answer.
+    request : ComparisonRequest
+        Formulations, solvers, tolerance and time limit of the answers.
     plugins : tuple[str, ...]
         Modules that every process loads first.
     costs, seeds
         Values of C and seeds of samples.
-    families, formulations, solvers : tuple[str, ...]
+    families : tuple[str, ...]
         Names or patterns with * and ?.
     """
 
@@ -117,10 +121,7 @@ class Plan:
     costs: tuple[float, ...] = (1.0,)
     seeds: tuple[int, ...] = (0,)
     families: tuple[str, ...] = ("*",)
-    formulations: tuple[str, ...] = ("*",)
-    solvers: tuple[str, ...] = ("*",)
-    tol: float = 1e-6
-    time_limit: float = 60.0
+    request: ComparisonRequest = USUAL
     plugins: tuple[str, ...] = ()
     file: str = ""
 
@@ -150,8 +151,7 @@ def read_plan(file: str | Path) -> Plan:
     except (ValueError, RecursionError) as reason:  # TOMLDecodeError, and what Python says of thousands of digits or brackets
         raise PlanError(f"{file} is no TOML file: {reason}") from None
     _known(file, "", tables, ("study", "grid", "data", "kernel"), "table")
-    settings = _read(file, "[study]", tables.get("study", {}), STUDY)
-    grid = _read(file, "[grid]", tables.get("grid", {}), GRID)
+    settings = _read(file, "[study]", tables.get("study", {}), STUDY) | _read(file, "[grid]", tables.get("grid", {}), GRID)
     sets = _each(file, "data", tables.get("data"))
     if not sets:
         raise PlanError(f'{file}: there is no [[data]], and so nothing to study; add one with a source, such as source = "iris"')
@@ -161,10 +161,12 @@ def read_plan(file: str | Path) -> Plan:
         for number, table in enumerate(_each(file, "kernel", tables.get("kernel")), 1)
         for kernel in _kernels(file, f"[[kernel]] {number}", table, settings.get("plugins", ()))
     )
-    settings.setdefault("name", file.stem)
     plugins = settings.get("plugins", ())
     settings["plugins"] = tuple(str((file.parent / plugin).absolute()) if plugin.endswith(".py") else plugin for plugin in plugins)
-    return Plan(text=text, file=str(file), data=data, kernels=kernels or (KernelPlan(),), **settings, **grid)
+    requested = settings.keys() & vars(USUAL).keys()
+    request = replace(USUAL, **{name: settings.pop(name) for name in requested})
+    about = {"name": file.stem, "text": text, "file": str(file), "data": data, "kernels": kernels or (KernelPlan(),)}
+    return Plan(request=request, **about | settings)
 
 
 def _data(file: Path, where: str, table: Mapping[str, Any]) -> DataPlan:
@@ -204,18 +206,17 @@ def _each(file: Path, name: str, tables: object) -> list[Mapping[str, Any]]:
     return tables
 
 
-def _read(file: Path, where: str, table: object, readers: Mapping[str, tuple[str, Read]]) -> dict[str, Any]:
+def _read(file: Path, where: str, table: object, readers: Mapping[str, Read]) -> dict[str, Any]:
     """The values of a table by the names of what they are for."""
     if not isinstance(table, dict):
         raise PlanError(f"{file}: {where} must be a table, with a line key = value for each setting")
     _known(file, f"{where}: ", table, tuple(readers), "key")
-    found = {}
+    found: dict[str, Any] = {}
     for key, value in table.items():
-        name, read = readers[key]
         try:
-            found[name] = read(value)
-        except ValueError as wanted:
-            raise PlanError(f"{file}: {where}: {key} must be {wanted}, not {format_value(value)}") from None
+            found[str(FIELDS.get(key, key))] = readers[key](value, key)
+        except ValueError as reason:
+            raise PlanError(f"{file}: {where}: {reason}") from None
     return found
 
 
@@ -227,125 +228,101 @@ def _known(file: Path, where: str, table: Mapping[str, Any], known: tuple[str, .
             raise PlanError(f"{file}: {where}there is no {what} {key!r}{near}")
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError("a text")
-    return value
+def _checked(words: str, accepted: Callable[[Any], bool]) -> Read:
+    """Return a reader of values that are accepted; words : what they are."""
 
-
-def _word(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a text")
-    return value
-
-
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
-
-
-def _number(words: str, accepted: Callable[[float], bool]) -> Read:
-    """A reader of numbers that are accepted; words : what they are."""
-
-    def read(value: object) -> float:
-        try:
-            number = float("nan") if isinstance(value, bool) or not is_number(value) else float(value)  # type: ignore[arg-type]
-        except OverflowError:
-            raise ValueError(words) from None
-        if not accepted(number):
-            raise ValueError(words)
-        return number
-
-    return read
-
-
-def _whole(words: str, least: int) -> Read:
-    """A reader of whole numbers from some least one on; words : what they are."""
-
-    def read(value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value < LARGEST_WHOLE:
-            raise ValueError(words)
+    def read(value: object, key: str) -> Any:
+        if not accepted(value):
+            raise ValueError(f"{key} must be {words}, not {format_value(value)}")
         return value
 
     return read
 
 
+def _number(words: str, accepted: Callable[[float], bool]) -> Read:
+    """Return a reader of numbers that are accepted; words : what they are."""
+    return lambda value, key: check_number(value, key, words, accepted)
+
+
+def _whole(words: str, least: int) -> Read:
+    """Return a reader of whole numbers from some least one on; words : what they are."""
+    return _checked(words, lambda value: type(value) is int and least <= value < LARGEST_WHOLE)
+
+
 def _one_of(*names: str) -> Read:
-    """A reader of one of some words."""
-
-    def read(value: object) -> str:
-        if value not in names:
-            raise ValueError(f"one of {', '.join(names)}")
-        return str(value)
-
-    return read
+    """Return a reader of one of some words."""
+    return _checked(f"one of {', '.join(names)}", lambda value: value in names)
 
 
 def _several(read: Read) -> Read:
-    """A reader of one value, or of a list of them that is not empty.
+    """Return a reader of one value, or of a list of them that is not empty.
 
     What is named twice is there once.
     """
 
-    def read_all(value: object) -> tuple[Any, ...]:
+    def read_all(value: object, key: str) -> tuple[Any, ...]:
         values = value if isinstance(value, list) else [value]
         if not values:
-            raise ValueError("a value or a list of them, with one at least")
-        return tuple(dict.fromkeys(read(each) for each in values))
+            raise ValueError(f"{key} must be a value or a list of them, with one at least, not []")
+        return tuple(dict.fromkeys(read(each, key) for each in values))
 
     return read_all
 
 
 LARGEST_WHOLE = 2**32
 """The first whole number that is too large: numpy takes no larger seeds, and no data set has as many rows."""
+TEXT = _checked("a text", lambda value: isinstance(value, str) and value != "")
+WORD = _checked("a text", lambda value: isinstance(value, str))
+TRUTH = _checked("true or false", lambda value: isinstance(value, bool))
 POSITIVE = _number("a positive, finite number", lambda v: 0 < v < float("inf"))
 COST = _number("a positive number, or inf for hard margins", lambda v: v > 0)
 NOT_NEGATIVE = _number("a finite number, at least 0", lambda v: 0 <= v < float("inf"))
 FINITE = _number("a finite number", lambda v: abs(v) < float("inf"))
 
-STUDY: Mapping[str, tuple[str, Read]] = {
-    "name": ("name", _text),
-    "tol": ("tol", POSITIVE),
-    "time_limit": ("time_limit", POSITIVE),
-    "plugins": ("plugins", _several(_text)),
+STUDY: Mapping[str, Read] = {
+    "name": TEXT,
+    "tol": POSITIVE,
+    "time_limit": POSITIVE,
+    "plugins": _several(TEXT),
 }
-"""The keys of [study], each with what it is for and how it is read."""
-GRID: Mapping[str, tuple[str, Read]] = {
-    "C": ("costs", _several(COST)),
-    "seed": ("seeds", _several(_whole("a whole number from 0 to 4294967295", 0))),
-    "family": ("families", _several(_text)),
-    "formulation": ("formulations", _several(_text)),
-    "solver": ("solvers", _several(_text)),
+"""The keys of [study], each with how it is read."""
+GRID: Mapping[str, Read] = {
+    "C": _several(COST),
+    "seed": _several(_whole("a whole number from 0 to 4294967295", 0)),
+    "family": _several(TEXT),
+    "formulation": _several(TEXT),
+    "solver": _several(TEXT),
 }
 """The keys of [grid]."""
+FIELDS = {"C": "costs", "seed": "seeds", "family": "families", "formulation": "formulations", "solver": "solvers"}
+"""What keys of [grid] are called in Python."""
 HOW: Mapping[str, Read] = {
-    "target": _text,
-    "query": _word,
-    "weight": _word,
-    "drop": _several(_text),
-    "header": _truth,
-    "sep": _text,
+    "target": TEXT,
+    "query": WORD,
+    "weight": WORD,
+    "drop": _several(TEXT),
+    "header": TRUTH,
+    "sep": TEXT,
     "decimal": _one_of(".", ","),
     "missing": _one_of("drop", "mean"),
-    "na": _several(_word),
+    "na": _several(WORD),
     "categorical": _one_of(*CATEGORICAL),
     "best": _one_of("highest", "lowest"),
 }
 """The keys of [[data]] that say how a file is read."""
-DATA: Mapping[str, tuple[str, Read]] = {
-    "source": ("source", _text),
-    "task": ("task", _one_of(*STUDIED)),
-    "sample": ("sample", _whole("a whole number of rows from 1 to 4294967295", 1)),
-    "scale": ("scale", _truth),
-    "epsilon": ("epsilon", NOT_NEGATIVE),
-    **{key: (key, read) for key, read in HOW.items()},
+DATA: Mapping[str, Read] = {
+    "source": TEXT,
+    "task": _one_of(*STUDIED),
+    "sample": _whole("a whole number of rows from 1 to 4294967295", 1),
+    "scale": TRUTH,
+    "epsilon": NOT_NEGATIVE,
+    **HOW,
 }
 """The keys of [[data]]."""
-KERNEL: Mapping[str, tuple[str, Read]] = {
-    "name": ("name", _text),
-    "gamma": ("gamma", _several(POSITIVE)),
-    "degree": ("degree", _several(_whole("a whole number, at least 1", 1))),
-    "coef0": ("coef0", _several(FINITE)),
+KERNEL: Mapping[str, Read] = {
+    "name": TEXT,
+    "gamma": _several(POSITIVE),
+    "degree": _several(_whole("a whole number, at least 1", 1)),
+    "coef0": _several(FINITE),
 }
 """The keys of [[kernel]]."""

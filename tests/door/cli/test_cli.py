@@ -20,9 +20,9 @@ from typer.testing import CliRunner
 
 from equimargin import __version__
 from equimargin.cli.app import app
-from equimargin.cli.posing import ProblemFields, kernel_of
-from equimargin.cli.reading import ReadFields
-from equimargin.cli.requests import with_requests
+from equimargin.cli.options.posing import ProblemFields, kernel_of
+from equimargin.cli.options.reading import ReadFields
+from equimargin.cli.options.requests import with_requests
 from equimargin.data import load
 from equimargin.estimators import MarginClassifier
 from places import ROOT
@@ -87,7 +87,7 @@ def test_too_little_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
     def fail(*arguments: object, **more: object) -> None:
         raise MemoryError("Unable to allocate 3.73 GiB")
 
-    monkeypatch.setattr("equimargin.cli.path._problem", fail)
+    monkeypatch.setattr("equimargin.cli.commands.path._problem", fail)
     result = RUN.invoke(app, ["path", "xor"])
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
     assert "the memory is not enough (Unable to allocate 3.73 GiB)" in result.stderr

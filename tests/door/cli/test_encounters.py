@@ -161,7 +161,7 @@ def test_a_record_that_nobody_reads_keeps_no_other_from_being_written(tmp_path: 
 
 UNREAD = """
 import os, sys, time
-from equimargin.cli.screen import unread_output_kept
+from equimargin.cli.output.screen import unread_output_kept
 try:
     with unread_output_kept():
         sys.stdout.write("x" * 10_000)

@@ -27,8 +27,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
-from equimargin.cli.compare import _followed
-from equimargin.cli.screen import Screen
+from equimargin.cli.commands.compare import _followed
+from equimargin.cli.output.screen import Screen
 from equimargin.comparison import Comparison, comparisons, job
 from equimargin.comparison import compare as run
 from equimargin.comparison.allowance import ALLOWED_RATIO, LEAST_ALLOWANCE, NOT_COMPILED, OUT_OF_TIME, Allowance

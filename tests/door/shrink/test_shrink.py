@@ -22,8 +22,9 @@ from equimargin.equivalence.reproduction import Code
 from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, classification, polynomial, ranking_from_pairs, rbf, regression
 from equimargin.formulations.family import FAMILIES
 from equimargin.own.plugins import LOADED, load
-from equimargin.shrink import ComparisonSpec, Finding, Instance, Shrunk, findings, reduced, shrink
-from equimargin.shrink.finding import DISAGREES, RAISES, SLOW
+from equimargin.request import ComparisonRequest
+from equimargin.shrink import Finding, Instance, Shrunk, findings, reduced, shrink
+from equimargin.shrink.finding import DISAGREES, RAISES, SLOW, compared
 from equimargin.solvers import SOLVERS
 from equimargin.testing import CANONICAL, drawn_problem, sample_problem
 from places import HANG
@@ -185,7 +186,7 @@ def test_sides_of_a_tube_with_weights_of_their_own_are_said() -> None:
 def test_a_wrong_formulation_is_refuted_on_two_points(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     problem = classification(rng.normal(size=(30, 4)), np.resize([1.0, -1.0], 30), 2.5, rbf(0.37))
-    asked = ComparisonSpec(("svm.soft.dual.as_printed", "svm.soft.dual"), controls=True)
+    asked = ComparisonRequest(("svm.soft.dual.as_printed", "svm.soft.dual"), include_controls=True, patient=True)
     small, said = shrink(problem, None, asked)
     assert small.finding == Finding(DISAGREES, "svm.soft.dual.as_printed", "CLARABEL")
     assert said.startswith("from 30 rows x 4 columns to 2 rows x 1 column in ")
@@ -208,17 +209,21 @@ def test_a_solver_that_raises_does_so_on_one_number(plugin: Path, tmp_path: Path
 def test_a_slow_answer_stays_as_slow(plugin: Path) -> None:
     rng = np.random.default_rng(3)
     problem = classification(rng.normal(size=(12, 2)), np.resize([1.0, -1.0], 12))
-    asked = ComparisonSpec(solvers=("smo", "shrink_sleeps"))
-    assert [each.solver for each in findings(asked.compared(problem), 3.0)] == ["shrink_sleeps"]
+    asked = ComparisonRequest(solvers=("smo", "shrink_sleeps"), patient=True)
+    assert [each.solver for each in findings(compared(problem, asked), 3.0)] == ["shrink_sleeps"]
     small, _ = shrink(problem, Finding(SLOW, None, "shrink_sleeps", ratio=3.0), asked)
     assert small.instance.arguments["X"].shape[0] <= 3
 
 
 def test_there_is_nothing_to_shrink_where_all_agree() -> None:
     with pytest.raises(ValueError, match="there is no finding"):
-        shrink(sample_problem("svm.soft"), None, ComparisonSpec(solvers=("smo", "newton")))
+        shrink(sample_problem("svm.soft"), None, ComparisonRequest(solvers=("smo", "newton"), patient=True))
     with pytest.raises(ValueError, match=r"does not show that svm\.soft\.dual by CLARABEL disagrees"):
-        shrink(sample_problem("svm.soft"), Finding(DISAGREES, "svm.soft.dual", "CLARABEL"), ComparisonSpec(solvers=("smo", "CLARABEL")))
+        shrink(
+            sample_problem("svm.soft"),
+            Finding(DISAGREES, "svm.soft.dual", "CLARABEL"),
+            ComparisonRequest(solvers=("smo", "CLARABEL"), patient=True),
+        )
 
 
 # The command.
@@ -286,7 +291,7 @@ def test_where_all_agree_the_command_says_so(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_holds_no_finding_is_a_sentence(tmp_path: Path, change: dict[str, object]) -> None:
-    small = Shrunk("a sentence", ComparisonSpec(), Instance.of(sample_problem("svm.soft")))
+    small = Shrunk("a sentence", ComparisonRequest(patient=True), Instance.of(sample_problem("svm.soft")))
     file = tmp_path / "finding.json"
     file.write_text(json.dumps(json.loads(small.to_json()) | change))
     with pytest.raises(ValueError, match=r"finding\.json holds no finding of equimargin shrink: "):
@@ -298,7 +303,9 @@ def test_nothing_that_a_file_names_is_imported(tmp_path: Path, monkeypatch: pyte
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "harmful.py").write_text("raise SystemExit('imported')")
     instance = Instance("unknown_family", {"end": 1.0}, "harmful")
-    (tmp_path / "finding.json").write_text(Shrunk("said", ComparisonSpec(), instance, ("harmful", str(tmp_path / "harmful.py"))).to_json())
+    (tmp_path / "finding.json").write_text(
+        Shrunk("said", ComparisonRequest(patient=True), instance, ("harmful", str(tmp_path / "harmful.py"))).to_json()
+    )
     status, output = command("finding.json", "--json", "other.json")
     assert status == 2
     assert "the family unknown_family is not known: name the module that enters it (--plugin harmful)" in output
@@ -313,5 +320,5 @@ def test_the_python_of_a_shipped_family_runs(tmp_path: Path) -> None:
     instance = Instance.of(FAMILIES[id](drawn(FAMILIES[id], 0)))
     again = Instance.from_text(instance.text)
     assert again.text == instance.text
-    lines = Shrunk("said", ComparisonSpec(solvers=("CLARABEL",)), again).python
+    lines = Shrunk("said", ComparisonRequest(solvers=("CLARABEL",), patient=True), again).python
     assert compare(again.problem(), solvers="CLARABEL").families[0].id in ran(lines, tmp_path)

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
+from equimargin.request import ComparisonRequest
 from equimargin.study import Study
 from equimargin.study import database as module
 from equimargin.study.answer import provenance
@@ -32,7 +33,9 @@ ROW = {"status": "optimal", "ok": True, "agreement": "agrees", "value": 1.0, "cp
 @pytest.fixture(scope="module")
 def asked() -> list[AnswerSpec]:
     """Six answers on exclusive or."""
-    plan = Plan("six", "", (DataPlan("xor"),), costs=(1.0, 2.0, 3.0), families=("svm.soft", "svm.l2"), solvers=("smo",))
+    plan = Plan(
+        "six", "", (DataPlan("xor"),), costs=(1.0, 2.0, 3.0), families=("svm.soft", "svm.l2"), request=ComparisonRequest(solvers="smo")
+    )
     return grid(plan)
 
 
@@ -126,7 +129,7 @@ def test_data_of_one_name_are_told_apart(tmp_path: Path) -> None:
         (folder / "rows.csv").write_text(f"a,b,label\n0,1,1\n1,0,-1\n2,{k},1\n")
     files = [DataPlan(str(folder / "rows.csv")) for folder in folders]
     of_iris = [DataPlan("iris", scale=True), DataPlan("iris", sample=9), DataPlan("iris", scale=True, sample=9)]
-    plan = Plan("names", "", (*files, *of_iris, DataPlan("xor")), families=("svm.soft",), solvers=("smo",))
+    plan = Plan("names", "", (*files, *of_iris, DataPlan("xor")), families=("svm.soft",), request=ComparisonRequest(solvers="smo"))
     wanted = grid(plan)
     with Database(tmp_path / "study.sqlite", writes=True) as database:
         database.enter("names", "", wanted)

@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
-from equimargin.cli.study import ExecutorName, _executor
+from equimargin.cli.commands.study import _executor
+from equimargin.request import ComparisonRequest
 from equimargin.solvers import SOLVERS
 from equimargin.study import Study
 from equimargin.study.database import Database
@@ -47,7 +48,8 @@ def plugin(tmp_path: Path) -> Iterator[Path]:
 def of_iris(*solvers: str, plugins: tuple[str, ...] = ()) -> list[AnswerSpec]:
     """Answers on twenty rows of iris."""
     data = (DataPlan("iris", sample=20),)
-    return grid(Plan("iris", "", data, families=("svm.soft",), costs=(0.1, 1.0), solvers=solvers, plugins=plugins))
+    request = ComparisonRequest(solvers=solvers, tol=1e-6)
+    return grid(Plan("iris", "", data, families=("svm.soft",), costs=(0.1, 1.0), request=request, plugins=plugins))
 
 
 def rows(file: Path, asked: list[AnswerSpec], executor: Executor) -> list[dict[str, Any]]:
@@ -143,7 +145,7 @@ def test_processes_are_as_many_as_processors_that_may_be_used(monkeypatch: pytes
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
     asked: list[int] = []
     monkeypatch.setattr("equimargin.study.executors.of_joblib", lambda jobs, memory: asked.append(jobs))
-    _executor(ExecutorName.JOBLIB, None, None, None)
+    _executor("joblib", None, None, None)
     assert asked == [1]
 
 

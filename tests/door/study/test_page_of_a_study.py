@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from equimargin.request import ComparisonRequest
 from equimargin.study import Study
 from equimargin.study.answer import provenance
 from equimargin.study.database import Database
@@ -29,7 +30,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page of 504 answers, every seventh of which has failed."""
     families, solvers = ("svm.soft", "svm.l2"), ("CLARABEL", "SCS")
     plan = Plan(
-        "many", "the plan", (DataPlan("xor"),), costs=COSTS, families=families, formulations=("*.primal", "*.dual"), solvers=solvers
+        "many",
+        "the plan",
+        (DataPlan("xor"),),
+        costs=COSTS,
+        families=families,
+        request=ComparisonRequest(("*.primal", "*.dual"), solvers, tol=1e-6),
     )
     wanted = grid(plan)
     with Database(tmp_path_factory.mktemp("study") / "study.sqlite", writes=True) as database:

@@ -19,6 +19,7 @@ import pytest
 from equimargin.formulations import classification, rbf
 from equimargin.own import plugins
 from equimargin.proofs.referee.judgement import Judgement
+from equimargin.request import ComparisonRequest
 from equimargin.study import Study
 from equimargin.study import answer as module
 from equimargin.study.answer import ChangedData, answer, provenance
@@ -33,10 +34,11 @@ from places import HANG
 TIMES = ("compile_seconds", "solve_seconds", "cpu_seconds", "finished")
 
 
-def of_xor(**more: Any) -> list[AnswerSpec]:
+def of_xor(time_limit: float = 60.0) -> list[AnswerSpec]:
     """Answers on exclusive or."""
+    request = ComparisonRequest(solvers=("smo", "CLARABEL"), tol=1e-6, time_limit=time_limit)
     kernels = (KernelPlan("polynomial", {"degree": 2, "gamma": 1.0, "coef0": 1.0}),)
-    return grid(Plan("xor", "", (DataPlan("xor"),), kernels, families=("svm.soft",), solvers=("smo", "CLARABEL"), **more))
+    return grid(Plan("xor", "", (DataPlan("xor"),), kernels, families=("svm.soft",), request=request))
 
 
 @pytest.fixture
@@ -261,7 +263,7 @@ def test_no_bytes(text: str) -> None:
 def test_data_that_have_changed_end_the_study(tmp_path: Path) -> None:
     rows = tmp_path / "rows.csv"
     rows.write_text("a,b,label\n0,1,1\n1,0,-1\n2,2,1\n")
-    (asked, *_) = grid(Plan("rows", "", (DataPlan(str(rows)),), families=("svm.soft",), solvers=("smo",)))
+    (asked, *_) = grid(Plan("rows", "", (DataPlan(str(rows)),), families=("svm.soft",), request=ComparisonRequest(solvers="smo")))
     rows.write_text("a,b,label\n0,1,1\n1,0,-1\n2,3,1\n")
     with pytest.raises(ChangedData, match="has changed since the study was planned"):
         answer(asked)

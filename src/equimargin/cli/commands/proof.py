@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equimargin.cli.names import command_of, flag
-from equimargin.cli.options import HTMLOption, JSONOption, PluginOption, check_writable, report_errors, writing
-from equimargin.cli.reading import ReadFields, ScaleOption
-from equimargin.cli.requests import Without, with_requests
+from equimargin.cli.group import command_of
+from equimargin.cli.options.names import flag
+from equimargin.cli.options.reading import ReadFields, ScaleOption
+from equimargin.cli.options.requests import Without, with_requests
+from equimargin.cli.options.shared import HTMLOption, JSONOption, PluginOption
+from equimargin.cli.output.errors import report_errors
+from equimargin.cli.output.files import check_writable, writing
 
 if TYPE_CHECKING:
     from equimargin.data import Data

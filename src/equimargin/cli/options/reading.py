@@ -3,38 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from equimargin.cli.names import flag, named
-from equimargin.cli.options import DATA, PROBLEM
+from equimargin.cli.options.names import flag, named
+from equimargin.cli.options.shared import DATA, PROBLEM
 
 if TYPE_CHECKING:
     from equimargin.data import Data, ReadOptions
-
-
-class MissingEntries(StrEnum):
-    """What becomes of missing entries."""
-
-    DROP = "drop"
-    MEAN = "mean"
-
-
-class Categorical(StrEnum):
-    """Treatment of columns of words."""
-
-    ONE_HOT = "one-hot"
-    CODES = "codes"
-    DROP = "drop"
-
-
-class Best(StrEnum):
-    """End of the labels of a ranking that is the best."""
-
-    HIGHEST = "highest"
-    LOWEST = "lowest"
 
 
 ScaleOption = Annotated[bool, flag("--scale", "Bring every feature to mean 0 and deviation 1 over all rows.", DATA)]
@@ -87,8 +64,8 @@ class ReadFields:
     ] = None
     decimal: Annotated[str, typer.Option(metavar="MARK", help="Decimal point of a table: . or a comma.", rich_help_panel=DATA)] = "."
     missing: Annotated[
-        MissingEntries | None,
-        named(MissingEntries, "Treatment of missing entries: {} (drop the rows, or take the mean of the feature).", DATA),
+        str | None,
+        named(("drop", "mean"), "Treatment of missing entries: {} (drop the rows, or take the mean of the feature).", DATA),
     ] = None
     na: Annotated[
         list[str] | None,
@@ -100,10 +77,14 @@ class ReadFields:
         ),
     ] = None
     categorical: Annotated[
-        Categorical | None,
-        named(Categorical, "Columns of words: {} (an indicator of every word, its place in alphabetical order, or left out).", DATA),
+        str | None,
+        named(
+            ("one-hot", "codes", "drop"),
+            "Columns of words: {} (an indicator of every word, its place in alphabetical order, or left out).",
+            DATA,
+        ),
     ] = None
-    best: Annotated[Best | None, named(Best, "Best label of a ranking: {}; by default highest.", PROBLEM)] = None
+    best: Annotated[str | None, named(("highest", "lowest"), "Best label of a ranking: {}; by default highest.", PROBLEM)] = None
     preferences: Annotated[
         str | None,
         typer.Option(
@@ -124,11 +105,10 @@ class ReadFields:
     @property
     def how(self) -> ReadOptions:
         """Options on columns, words and labels as keyword arguments of `data.load`."""
-        given: dict[str, Any] = {name: getattr(self, name) for name in COLUMNS_AND_WORDS}
-        return cast("ReadOptions", {name: value.value if isinstance(value, StrEnum) else value for name, value in given.items()})
+        return cast("ReadOptions", {name: getattr(self, name) for name in COLUMNS_AND_WORDS})
 
 
-def loaded(source: str, reading: ReadFields, task: StrEnum | None, kernel: str, levels: str | None = None) -> Data:
+def loaded(source: str, reading: ReadFields, task: str | None, kernel: str, levels: str | None = None) -> Data:
     """Return the data that the options name, not yet scaled.
 
     Parameters
@@ -137,7 +117,7 @@ def loaded(source: str, reading: ReadFields, task: StrEnum | None, kernel: str, 
         Bundled name or file.
     reading : ReadFields
         Options on the rows.
-    task : StrEnum or None
+    task : str or None
         Task of the options.
     kernel : str
         Name of the kernel.
@@ -147,7 +127,7 @@ def loaded(source: str, reading: ReadFields, task: StrEnum | None, kernel: str, 
     from equimargin.data import load
 
     ordered = None if levels is None else [level.strip() for level in levels.split(",")]
-    data = load(source, task=None if task is None else task.value, preferences=reading.preferences, levels=ordered, **reading.how)
+    data = load(source, task=task, preferences=reading.preferences, levels=ordered, **reading.how)
     if kernel == "precomputed" and (reading.scale or reading.sample is not None):
         raise ValueError("--scale and --sample do not go with --kernel precomputed: the Gram matrix is taken as it is")
     if reading.sample is not None:

@@ -13,7 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 import typer
 
-from equimargin.cli.options import report_errors
+from equimargin.cli.output.errors import report_errors
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equimargin.cli.names import match_prefix, named
-from equimargin.cli.options import NO_PAIRS, PROBLEM, printed_apart
-from equimargin.cli.reading import ReadFields, loaded
+from equimargin.cli.options.names import match_prefix, named
+from equimargin.cli.options.reading import ReadFields, loaded
+from equimargin.cli.options.shared import NO_PAIRS, PROBLEM
+from equimargin.cli.output.files import printed_apart
 
 if TYPE_CHECKING:
     from equimargin.data import Data
@@ -21,52 +21,16 @@ if TYPE_CHECKING:
     from equimargin.formulations.problem.choices import LossName
 
 
-class Task(StrEnum):
-    """What is learned."""
-
-    CLASSIFICATION = "classification"
-    REGRESSION = "regression"
-    RANKING = "ranking"
-
-
-class ComparedTask(StrEnum):
-    """What is learned, as far as it is compared."""
-
-    CLASSIFICATION = "classification"
-    REGRESSION = "regression"
-    RANKING = "ranking"
-    ORDINAL = "ordinal"
-
-
-class PerQueryName(StrEnum):
-    """Reduction of the losses of a query's pairs."""
-
-    SUM = "sum"
-    MEAN = "mean"
-
-
-class BiasName(StrEnum):
-    """What becomes of the bias of a classification."""
-
-    FREE = "free"
-    NONE = "none"
-    PENALIZED = "penalized"
-
-
-class LossChoice(StrEnum):
-    """What a unit of slack costs."""
-
-    HINGE = "hinge"
-    SQUARED_HINGE = "squared_hinge"
-
-
+TASKS = ("classification", "regression", "ranking")
+"""The tasks of kernels and costs; an ordinal regression is compared, too."""
 BIAS_ELSEWHERE = {
     "regression": "a regression has a free bias",
     "ranking": "a ranking has no bias, because one cancels in every pair",
     "ordinal": "an ordinal regression has thresholds in place of a bias",
 }
 """What other tasks have instead of a choice of the bias, as a sentence for each."""
-TaskOption = Annotated[Task | None, named(Task, "What is learned: {}; by default what the data look like.", PROBLEM)]
+WHAT_IS_LEARNED = "What is learned: {}; by default what the data look like."
+TaskOption = Annotated[str | None, named(TASKS, WHAT_IS_LEARNED, PROBLEM)]
 
 
 def _kernel_named(text: str) -> str:
@@ -97,7 +61,7 @@ def _gamma(text: str) -> str | float:
 class ProblemFields:
     """Options on the problems of the rows."""
 
-    task: Annotated[ComparedTask | None, named(ComparedTask, "What is learned: {}; by default what the data look like.", PROBLEM)] = None
+    task: Annotated[str | None, named((*TASKS, "ordinal"), WHAT_IS_LEARNED, PROBLEM)] = None
     levels: Annotated[
         str | None,
         typer.Option(
@@ -110,7 +74,7 @@ class ProblemFields:
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Only these families, * and ? allowed; may be given again.", rich_help_panel=PROBLEM),
     ] = None
-    loss: Annotated[LossChoice | None, named(LossChoice, "Loss of a slack: {}; by default both.", PROBLEM)] = None
+    loss: Annotated[str | None, named(("hinge", "squared_hinge"), "Loss of a slack: {}; by default both.", PROBLEM)] = None
     kernel: Annotated[
         str,
         typer.Option(
@@ -150,13 +114,13 @@ class ProblemFields:
         ),
     ] = None
     per_query: Annotated[
-        PerQueryName | None,
-        named(PerQueryName, "Loss of a query in a ranking: {} of the losses of its pairs; by default sum.", PROBLEM),
+        str | None,
+        named(("sum", "mean"), "Loss of a query in a ranking: {} of the losses of its pairs; by default sum.", PROBLEM),
     ] = None
     bias: Annotated[
-        BiasName | None,
+        str | None,
         named(
-            BiasName,
+            ("free", "none", "penalized"),
             "Bias of a classification: {} (part of the norm); by default `compare` takes the first two and `path` the first.",
             PROBLEM,
         ),
@@ -180,29 +144,26 @@ class ProblemFields:
         """The losses of the problems."""
         from equimargin.formulations.problem.choices import LOSSES
 
-        return LOSSES if self.loss is None else (self.loss.value,)
+        return tuple(loss for loss in LOSSES if self.loss in (None, loss))
 
     def variant_arguments(self) -> dict[str, Any]:
         """Return the arguments of the constructor of the task, without the weights.
 
         That there is no bias is not among them: that is a family of its own.
         """
-        if self.bias is BiasName.PENALIZED:
+        if self.bias == "penalized":
             return {"bias": "penalized"}
-        return {"per_query": "mean"} if self.per_query is PerQueryName.MEAN else {}
+        return {"per_query": "mean"} if self.per_query == "mean" else {}
 
     def variant_record(self) -> dict[str, str | None]:
         """Return the options on queries and the bias in a record."""
-        return {
-            "per_query": None if self.per_query is None else self.per_query.value,
-            "bias": None if self.bias is None else self.bias.value,
-        }
+        return {"per_query": self.per_query, "bias": self.bias}
 
     def variant_in_words(self) -> str:
         """Return the clause of a heading on queries and the bias, after the kernel."""
         if self.bias is not None:
             return {"free": ", a free bias", "none": ", no bias", "penalized": ", a penalised bias"}[self.bias]
-        return "" if self.per_query is None else f", the {self.per_query.value} of the losses of a query's pairs"
+        return "" if self.per_query is None else f", the {self.per_query} of the losses of a query's pairs"
 
 
 def kernel_of(posing: ProblemFields, rows: Data) -> Kernel:
@@ -349,7 +310,7 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
     kernel = kernel_of(posing, rows)
     posing.check(rows)
     settings: dict[str, Any] = {"task": rows.task, "kernel": kernel_record(kernel)}
-    settings |= {"loss": None if posing.loss is None else posing.loss.value, "C": posing.cost, "epsilon": posing.epsilon}
+    settings |= {"loss": posing.loss, "C": posing.cost, "epsilon": posing.epsilon}
     settings |= {"scale": reading.scale, "sample": reading.sample, "seed": reading.seed, **posing.variant_record()}
     settings |= {} if posing.delta is None else {"delta": posing.delta}
     if rows.task == "ordinal":
@@ -445,7 +406,7 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
     elif posing.delta is not None:
         raise ValueError(f"--delta is of the huberised hinge: name that family, --family {HUBERISED}, or leave it out")
     if posing.bias is not None:
-        problems = [problem for problem in problems if problem.bias == (posing.bias is BiasName.FREE)]
+        problems = [problem for problem in problems if problem.bias == (posing.bias == "free")]
     if wanted is None:
         return problems
     from equimargin.comparison.choice import matching
@@ -461,8 +422,8 @@ def _matching(pattern: str, families: list[str]) -> list[str]:
 
 def _left_out(data: Data, posing: ProblemFields) -> str:
     """Return why there are no one-norm families, where the data or the options keep them out."""
-    if posing.bias is BiasName.PENALIZED:
+    if posing.bias == "penalized":
         return "; one-norm families have no penalised bias"
     if data.task == "ranking" and (data.weight is not None or data.pairs is not None):
         return "; one-norm families know neither weights nor preferences"
-    return "; one-norm families know no means over queries" if posing.per_query is PerQueryName.MEAN else ""
+    return "; one-norm families know no means over queries" if posing.per_query == "mean" else ""

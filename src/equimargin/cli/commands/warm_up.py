@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from equimargin.cli.options import report_errors
+from equimargin.cli.output.errors import report_errors
 
 ROWS = 60
 """Rows of the problems that are solved for their kernels' sake: enough that no solver finishes at its start."""

@@ -11,27 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equimargin.cli.names import command_of, flag
-from equimargin.cli.options import (
-    OUTPUT,
-    STDOUT,
-    DataArgument,
-    HTMLOption,
-    JSONOption,
-    PluginOption,
-    check_writable,
-    exit_after_interrupt,
-    exit_interrupted,
-    exit_with,
-    printed_apart,
-    report_errors,
-    without_warnings_of_trackers,
-    writing,
-)
-from equimargin.cli.posing import ComparedTask, ProblemFields, brought, posed
-from equimargin.cli.reading import ReadFields
-from equimargin.cli.requests import with_requests
-from equimargin.cli.screen import Screen
+from equimargin.cli.group import command_of
+from equimargin.cli.options.names import flag
+from equimargin.cli.options.posing import ProblemFields, brought, posed
+from equimargin.cli.options.reading import ReadFields
+from equimargin.cli.options.requests import with_requests
+from equimargin.cli.options.shared import OUTPUT, DataArgument, HTMLOption, JSONOption, PluginOption
+from equimargin.cli.output.errors import exit_after_interrupt, exit_interrupted, exit_with, report_errors, without_warnings_of_trackers
+from equimargin.cli.output.files import STDOUT, check_writable, printed_apart, writing
+from equimargin.cli.output.screen import Screen
 from equimargin.request import ComparisonRequest
 
 if TYPE_CHECKING:
@@ -97,7 +85,7 @@ def compare(
         check_writable(json, csv, html)
         _check_folder(certify)
         with _no_answer_yet(json, csv, html):
-            by_levels = posing.task is ComparedTask.ORDINAL or posing.levels is not None
+            by_levels = posing.task == "ordinal" or posing.levels is not None
             found = None if by_levels else brought(context, data, posing.family, draw)
             asked = found or posed(required(data), reading, posing)
             if request.jobs != 1:

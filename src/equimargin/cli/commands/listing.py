@@ -3,57 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equimargin.cli.names import choices, make_choice_parser
-from equimargin.cli.options import PluginOption, check_writable, report_errors
+from equimargin.cli.options.names import choices, match_prefix
+from equimargin.cli.options.shared import PluginOption
+from equimargin.cli.output.errors import report_errors
+from equimargin.cli.output.files import check_writable
 
 if TYPE_CHECKING:
     from equimargin.formulations import Kernel
 
 _ARROWS = {"equivalence": "<->", "strong equivalence": "<=>", "rescaling": "<~>", "relaxation": "<=", "not equivalent": "=/="}
 """The sign between two linked formulations in a list, by the kind of the link."""
-
-
 OFTEN_MEANT = ("svm.soft", "svm.l2", "svm.hard", "rank.l1", "rank.l2", "rank.hard", "svr.l1", "svr.l2", "svr.hard")
 """Families suggested first for an unknown name."""
 SHOWN_SEED = 1
 """The seed of the data that are shown of a family."""
-
-
-class Subject(StrEnum):
-    """What can be listed."""
-
-    DATA = "data"
-    FAMILIES = "families"
-    FORMULATIONS = "formulations"
-    SOLVERS = "solvers"
-    KERNELS = "kernels"
-    LINKS = "links"
-    PLUGINS = "plugins"
-
-
 CONTENTS = {
-    Subject.DATA: "bundled data sets",
-    Subject.FAMILIES: "problems with an optimum of their own, each with its formulations",
-    Subject.FORMULATIONS: "ways to write these problems down, with the place where each is printed",
-    Subject.SOLVERS: "specialised solvers, and backends of cvxpy",
-    Subject.KERNELS: "kernels",
-    Subject.LINKS: "relations between formulations",
-    Subject.PLUGINS: "plug-ins that are loaded, with their origin",
+    "data": "bundled data sets",
+    "families": "problems with an optimum of their own, each with its formulations",
+    "formulations": "ways to write these problems down, with the place where each is printed",
+    "solvers": "specialised solvers, and backends of cvxpy",
+    "kernels": "kernels",
+    "links": "relations between formulations",
+    "plugins": "plug-ins that are loaded, with their origin",
 }
-"""Contents of each subject."""
+"""What can be listed, and the contents of each."""
 
 
 def list_(
     subject: Annotated[
-        Subject | None,
+        str | None,
         typer.Argument(
-            parser=make_choice_parser(Subject), metavar="[SUBJECT]", help=f"{choices(Subject).capitalize()}; without it, these."
+            parser=lambda text: match_prefix(text, [*CONTENTS]),
+            metavar="[SUBJECT]",
+            help=f"{choices(CONTENTS).capitalize()}; without it, these.",
         ),
     ] = None,
     plugin: PluginOption = None,
@@ -63,10 +50,7 @@ def list_(
     What a plug-in enters is listed with its origin.
     """
     with report_errors():
-        if subject is None:
-            entries = [(name.value, text) for name, text in CONTENTS.items()]
-        else:
-            entries = list(_listing(subject))
+        entries = [*(CONTENTS.items() if subject is None else _listing(subject))]
         width = max((len(name) for name, _ in entries), default=0)
         for name, text in entries:
             typer.echo(f"{name:{width}s}  {text}".rstrip())
@@ -114,35 +98,35 @@ def atlas(
         typer.echo(f"{count} pages; begin with {folder / 'index.html'}")
 
 
-def _listing(subject: Subject) -> Iterator[tuple[str, str]]:
+def _listing(subject: str) -> Iterator[tuple[str, str]]:
     from equimargin.formulations import REGISTRY, families
 
-    if subject is Subject.DATA:
+    if subject == "data":
         from equimargin.data import BUNDLED
 
         yield from ((name, f"{text} ({task})") for name, (text, task) in BUNDLED.items())
-    elif subject is Subject.PLUGINS:
+    elif subject == "plugins":
         from equimargin.own.plugins import LOADED
 
         if not LOADED:
             yield "none", "--plugin MODULE loads one, and so does a package that names it in its entry points"
         for plugin in LOADED.values():
             yield plugin.module, f"{plugin.origin}: left out, {plugin.failure}" if plugin.failure else plugin.origin
-    elif subject is Subject.KERNELS:
+    elif subject == "kernels":
         from equimargin.formulations.kernels.registry import KERNELS
 
         for name, made in KERNELS.items():
             yield name, (made.__doc__ or "").partition("\n")[0] + _origin(made.__module__)
-    elif subject is Subject.FAMILIES:
+    elif subject == "families":
         for family in families():
             entries = [entry for entry in REGISTRY.values() if entry.family == family]
             names = ", ".join(entry.id for entry in entries if not entry.control)
             yield family, names + _origin(entries[0].module)
-    elif subject is Subject.FORMULATIONS:
+    elif subject == "formulations":
         for entry in REGISTRY.values():
             sources = "; ".join(map(str, entry.sources))
             yield entry.id, sources + (" [control]" if entry.control else "") + _origin(entry.module)
-    elif subject is Subject.SOLVERS:
+    elif subject == "solvers":
         from equimargin.solvers import BACKENDS, SOLVERS
 
         yield from ((name, "cvxpy backend for declared problems") for name in BACKENDS)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equimargin.cli.compare import names_control
-from equimargin.cli.options import DATA, OUTPUT, STDOUT, PluginOption, check_writable, exit_with, printed_apart, report_errors, writing
-from equimargin.cli.posing import ProblemFields, brought, posed
-from equimargin.cli.reading import ReadFields
-from equimargin.cli.requests import Behind, Without, with_requests
+from equimargin.cli.commands.compare import names_control
+from equimargin.cli.options.posing import ProblemFields, brought, posed
+from equimargin.cli.options.reading import ReadFields
+from equimargin.cli.options.requests import Behind, Without, with_requests
+from equimargin.cli.options.shared import DATA, OUTPUT, PluginOption
+from equimargin.cli.output.errors import exit_with, report_errors
+from equimargin.cli.output.files import STDOUT, check_writable, printed_apart, writing
 from equimargin.request import ANSWERS, LIMITS, ComparisonRequest
 
 if TYPE_CHECKING:
     from equimargin.formulations.problem import AnyProblem
     from equimargin.proofs import FamilyVerdict
-    from equimargin.shrink import ComparisonSpec, Finding, Shrunk
+    from equimargin.shrink import Finding, Shrunk
 
 EXAMPLES = 50
 """Instances of a seed that are looked through for a finding, unless somebody says it."""
@@ -72,15 +74,13 @@ def shrink(
                 found: tuple[Shrunk, str] | None = again(known, total_time)
         else:
             if source.isdecimal() and not Path(source).exists():
-                problems: Iterable[AnyProblem] = _drawn(int(source), posing.family, examples)
+                problems: Iterable[AnyProblem] = _drawn(int(source), posing.family or [], examples)
             else:
                 asked_for = brought(context, source, posing.family, None) or posed(source, reading, posing)
                 problems = asked_for.problems
-            wanted = _Wanted(_patterns(request.formulations), _patterns(request.solvers), slow)
-            asked = _asked(request, wanted)
             plugins = tuple(str(Path(name).resolve()) if name.endswith(".py") else name for name in plugin or [])
             with printed_apart():
-                found = _first(problems, wanted, asked, total_time, plugins)
+                found = _first(problems, request, slow, total_time, plugins)
         if found is None:
             typer.echo("There is no finding: no answer disagrees, fails or is slow.")
             exit_with(0)
@@ -92,56 +92,46 @@ def shrink(
     exit_with(1)
 
 
-def _patterns(chosen: Any) -> list[str] | None:
-    """Return the patterns that options name; None where all are meant because none is named."""
-    return None if isinstance(chosen, str) else [*chosen]
-
-
-def _asked(request: ComparisonRequest, wanted: _Wanted) -> ComparisonSpec:
+def _asked(request: ComparisonRequest, slow: bool) -> ComparisonRequest:
     """Return what is compared to see a finding: beside the solvers that are named those whose proofs an answer is judged by."""
     from equimargin.comparison.choice import ACCURATE
-    from equimargin.shrink import ComparisonSpec
     from equimargin.solvers import SOLVERS
 
-    formulations = tuple(wanted.formulation or ["*"])
-    solvers = (*wanted.solver, ACCURATE, *SOLVERS) if wanted.solver else ("*",)
-    limits = request.tol, request.agree_tol, request.time_limit
-    return ComparisonSpec(formulations, solvers, *limits, names_control(formulations), patient=wanted.slow is not None)
+    solvers = request.wanted if request.wanted == ["*"] else [*request.wanted, ACCURATE, *SOLVERS]
+    controls = names_control(request.formulations)
+    # the total time is that of the search, not of one comparison
+    return replace(request, solvers=solvers, include_controls=controls, patient=slow, total_time=None)
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """Which findings are wanted: patterns of formulations and solvers, None for all, and from which ratio on an answer is slow."""
-
-    formulation: list[str] | None
-    solver: list[str] | None
-    slow: float | None
-
-    def of(self, found: Iterable[Finding]) -> Finding | None:
-        """The first of some findings that is wanted."""
-        return next((each for each in found if _fits(each.formulation, self.formulation) and _fits(each.solver, self.solver)), None)
-
-
-def _fits(name: str | None, patterns: list[str] | None) -> bool:
-    """Whether a name fits one of some patterns, or there are none."""
-    return patterns is None or (name is not None and any(fnmatchcase(name.lower(), pattern.lower()) for pattern in patterns))
+def _fits(name: str | None, patterns: Iterable[Any]) -> bool:
+    """Return True if a name fits one of some patterns; None fits that of all."""
+    return any(fnmatchcase((name or "").lower(), pattern.lower()) for pattern in patterns)
 
 
 def _first(
-    problems: Iterable[AnyProblem], wanted: _Wanted, asked: ComparisonSpec, seconds: float, plugins: tuple[str, ...]
+    problems: Iterable[AnyProblem], request: ComparisonRequest, slow: float | None, seconds: float, plugins: tuple[str, ...]
 ) -> tuple[Shrunk, str] | None:
-    """The first wanted finding on some problems, made small, and a sentence about the search; None where there is none."""
+    """Return the gravest wanted finding on some problems, made small, and a sentence about the search; None where there is none.
+
+    Parameters
+    ----------
+    slow : from which ratio on an answer is slow.
+    """
     from equimargin.formulations import REGISTRY
-    from equimargin.shrink.finding import KINDS, findings
+    from equimargin.shrink.finding import KINDS, compared, findings
     from equimargin.shrink.record import made_small
 
+    asked = _asked(request, slow is not None)
     gravest: tuple[AnyProblem, FamilyVerdict, Finding] | None = None
     for problem in problems:
         ids = [entry.id for entry in REGISTRY.values() if entry.family == problem.family]
-        if not any(_fits(id, wanted.formulation) for id in ids):
+        if not any(_fits(id, request.formulations) for id in ids):
             continue
-        family = asked.compared(problem)
-        finding = wanted.of(findings(family, wanted.slow))
+        family = compared(problem, asked)
+        wanted = (
+            each for each in findings(family, slow) if _fits(each.formulation, request.formulations) and _fits(each.solver, request.wanted)
+        )
+        finding = next(wanted, None)
         if finding is not None and (gravest is None or KINDS.index(finding.kind) < KINDS.index(gravest[2].kind)):
             gravest = problem, family, finding
         if gravest is not None and gravest[2].kind == KINDS[0]:
@@ -149,8 +139,8 @@ def _first(
     return None if gravest is None else made_small(*gravest, asked, seconds, plugins)
 
 
-def _drawn(seed: int, patterns: list[str] | None, examples: int) -> Iterator[AnyProblem]:
-    """The instances of a family that a seed draws: those of `make nightly`, or of a user-defined family.
+def _drawn(seed: int, patterns: list[str], examples: int) -> Iterator[AnyProblem]:
+    """Yield the instances of a family that a seed draws: those of `make nightly`, or of a user-defined family.
 
     Raises
     ------
@@ -160,8 +150,8 @@ def _drawn(seed: int, patterns: list[str] | None, examples: int) -> Iterator[Any
     from equimargin.own.instances import drawn
     from equimargin.testing import CANONICAL, drawn_problem
 
-    ids = [id for id in CANONICAL if patterns and _fits(id, patterns)]
-    brought_ones = chosen_families(patterns or [])
+    ids = [id for id in CANONICAL if _fits(id, patterns)]
+    brought_ones = chosen_families(patterns)
     if not (ids or brought_ones):
         known = f"{', '.join(CANONICAL)}, {names_of_families()}"
         raise ValueError(f"a seed draws instances of a family: name one of {known} (--family ID)")

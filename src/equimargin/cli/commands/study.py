@@ -6,26 +6,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equimargin.cli.names import command_of, flag, named
-from equimargin.cli.options import (
-    STDOUT,
-    HTMLOption,
-    check_writable,
-    exit_interrupted,
-    exit_with,
-    load_plugins,
-    printed_apart,
-    report_errors,
-    without_warnings_of_trackers,
-    writing,
-)
-from equimargin.cli.screen import columns, console, unread_output_kept
+from equimargin.cli.group import command_of
+from equimargin.cli.options.names import flag, named
+from equimargin.cli.options.shared import HTMLOption, load_plugins
+from equimargin.cli.output.errors import exit_interrupted, exit_with, report_errors, without_warnings_of_trackers
+from equimargin.cli.output.files import STDOUT, check_writable, printed_apart, writing
+from equimargin.cli.output.screen import columns, console, unread_output_kept
 from equimargin.report.words import PAGE_COLUMNS
 
 if TYPE_CHECKING:
@@ -46,14 +37,6 @@ WITH_OTHERS = 4
 """The exit status where other processes have leased what is missing."""
 
 
-class ExecutorName(StrEnum):
-    """Who runs the answers."""
-
-    LOCAL = "local"
-    JOBLIB = "joblib"
-    DASK = "dask"
-
-
 def study(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The plan, a TOML file; to look at a study its database will do.")],
@@ -62,9 +45,9 @@ def study(
         Path | None, typer.Option(metavar="FILE", help="The database; by default FILE with the ending .sqlite in place of its own.")
     ] = None,
     executor: Annotated[
-        ExecutorName,
-        named(ExecutorName, "Where answers are computed: {} (this process, processes of this machine, a Dask cluster)."),
-    ] = ExecutorName.LOCAL,
+        str,
+        named(("local", "joblib", "dask"), "Where answers are computed: {} (this process, processes of this machine, a Dask cluster)."),
+    ] = "local",
     jobs: Annotated[
         int | None, typer.Option(metavar="N", help="Processes of joblib, or of a Dask cluster of this machine; by default one a processor.")
     ] = None,
@@ -88,7 +71,7 @@ def study(
         if status or html or csv or parquet:
             from equimargin.study import Study
 
-            if resume or executor is not ExecutorName.LOCAL or jobs is not None or scheduler is not None or memory is not None:
+            if resume or executor != "local" or jobs is not None or scheduler is not None or memory is not None:
                 raise ValueError("--status, --html, --csv and --parquet run nothing: leave out what is of running, or give two commands")
             _keep_apart((html, csv, parquet), (file, where))
             _show(Study(where), html, csv, parquet, command_of(context))
@@ -149,7 +132,7 @@ def _follow(study: Study) -> None:
         return
 
 
-def _executor(name: ExecutorName, jobs: int | None, scheduler: str | None, memory: str | None) -> Executor:
+def _executor(name: str, jobs: int | None, scheduler: str | None, memory: str | None) -> Executor:
     """Who runs the answers, as the options say.
 
     Raises
@@ -162,20 +145,20 @@ def _executor(name: ExecutorName, jobs: int | None, scheduler: str | None, memor
     from equimargin.study.memory import bytes_of
 
     limit = None if memory is None else bytes_of(memory)
-    if scheduler is not None and name is not ExecutorName.DASK:
+    if scheduler is not None and name != "dask":
         raise ValueError(f"--scheduler is of a Dask cluster, and --executor is {name}; say --executor dask")
-    if jobs is not None and (name is ExecutorName.LOCAL or scheduler is not None):
+    if jobs is not None and (name == "local" or scheduler is not None):
         what = "the local executor is one process" if scheduler is None else "the cluster has workers of its own"
         raise ValueError(f"--jobs does not go with it: {what}; leave it out")
     if jobs is not None and jobs < 1:
         raise ValueError(f"--jobs must be a number of processes, at least 1, not {jobs}")
-    if name is ExecutorName.LOCAL and limit is None:
+    if name == "local" and limit is None:
         return local()
     without_warnings_of_trackers()
     many = jobs or cpu_count()
-    if name is ExecutorName.DASK:
+    if name == "dask":
         return of_dask(scheduler, many, limit)
-    return of_joblib(1 if name is ExecutorName.LOCAL else many, limit)  # a library that finds no memory may end its process
+    return of_joblib(1 if name == "local" else many, limit)  # a library that finds no memory may end its process
 
 
 def _run(file: Path, where: Path, resume: bool, executor: Executor) -> None:

@@ -1,87 +1,17 @@
-"""Options that take one of a few names: any case, any beginning that only one of them has; and one style for all errors of usage."""
+"""The group of commands: one style for all errors of usage, and how a command was called."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
-from enum import StrEnum
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-E = TypeVar("E", bound=StrEnum)
 COMMAND = "equimargin.command"
 """The name under which the context of a command keeps how it was called."""
-
-
-def make_choice_parser(kind: type[E]) -> Callable[[str], E]:
-    """What reads an option whose values are the names of an enumeration: "poly" is polynomial where nothing else begins so."""
-    names = [member.value for member in kind]
-    return lambda text: kind(match_prefix(text, names))
-
-
-def match_prefix(text: str, names: Sequence[str]) -> str:
-    """The one of some names that a text is, or is the beginning of, in any case.
-
-    Raises
-    ------
-    typer.BadParameter : none of them, or several.
-    """
-    found = [name for name in names if name == text.lower()] or [name for name in names if name.startswith(text.lower())]
-    if len(found) != 1:
-        from equimargin.formulations.numeric.arguments import did_you_mean, one_of_these
-
-        maybe = f"; did you mean {one_of_these(found)}?" if found else did_you_mean(text, names)
-        raise typer.BadParameter(f"{text!r} is not one of {', '.join(names)}{maybe}")
-    return found[0]
-
-
-def choices(kind: type[StrEnum]) -> str:
-    """Return these names as the help lists them."""
-    *names, last = (member.value for member in kind)
-    return f"{', '.join(names)} or {last}"
-
-
-def named(kind: type[StrEnum], help: str, panel: str | None = None) -> Any:
-    """Return an option that takes a name of an enumeration.
-
-    The help lists the names where its text has {}.
-
-    Parameters
-    ----------
-    kind
-        Enumeration whose values are the names.
-    help
-        Help text with {} where the names stand.
-    panel
-        Panel of the help in which the option stands; None for "Options".
-    """
-    return typer.Option(
-        parser=make_choice_parser(kind),
-        metavar="NAME",
-        help=help.format(choices(kind)),
-        rich_help_panel=panel,
-        autocompletion=lambda incomplete: [member.value for member in kind if member.value.startswith(incomplete)],
-    )
-
-
-def flag(name: str, help: str, panel: str | None = None, **more: Any) -> Any:
-    """Return an option without a value, in a panel of the help.
-
-    Parameters
-    ----------
-    name : str
-        Name of the option.
-    help : str
-        Help text.
-    panel : str, optional
-        Panel of the help in which the option stands; None for "Options".
-    more
-        Further arguments of `typer.Option`.
-    """
-    return typer.Option(name, metavar="", help=help, rich_help_panel=panel, **more)
 
 
 def _without_types(params: list[Any]) -> list[Any]:

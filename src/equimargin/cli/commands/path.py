@@ -13,24 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from equimargin import __version__
-from equimargin.cli.names import command_of
-from equimargin.cli.options import (
-    DATA,
-    NO_PAIRS,
-    OUTPUT,
-    PROBLEM,
-    DataArgument,
-    HTMLOption,
-    JSONOption,
-    PluginOption,
-    check_writable,
-    exit_interrupted,
-    report_errors,
-    writing,
-)
-from equimargin.cli.posing import BiasName, ProblemFields, TaskOption, data_record, headline, kernel_of, kernel_record
-from equimargin.cli.reading import ReadFields, loaded
-from equimargin.cli.requests import Without, with_requests
+from equimargin.cli.group import command_of
+from equimargin.cli.options.posing import ProblemFields, TaskOption, data_record, headline, kernel_of, kernel_record
+from equimargin.cli.options.reading import ReadFields, loaded
+from equimargin.cli.options.requests import Without, with_requests
+from equimargin.cli.options.shared import DATA, NO_PAIRS, OUTPUT, PROBLEM, DataArgument, HTMLOption, JSONOption, PluginOption
+from equimargin.cli.output.errors import exit_interrupted, report_errors
+from equimargin.cli.output.files import check_writable, writing
 from equimargin.request import ANSWERS, LIMITS
 
 if TYPE_CHECKING:
@@ -201,7 +190,7 @@ def _family(named: str | None, posing: ProblemFields) -> str | None:
     """
     if named is not None and posing.bias is not None:
         raise ValueError(f"--bias {posing.bias}: --family {named} says itself whether there is a bias; leave one of the two options out")
-    return "svm.nobias" if posing.bias is BiasName.NONE else named
+    return "svm.nobias" if posing.bias == "none" else named
 
 
 def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFields) -> Problem:

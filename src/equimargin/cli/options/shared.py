@@ -1,0 +1,57 @@
+"""Options that several commands have: data, files for results, and plug-ins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from equimargin.cli.output.errors import report_errors
+from equimargin.cli.output.files import printed_apart
+
+DATA, PROBLEM, OUTPUT = "Data", "Problem", "Output"
+"""The panels of the help in which the options of `compare`, `shrink` and `path` stand, beside those of the request."""
+
+DataArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="Bundled name (see `list data`), file (svmlight/LETOR, CSV, TSV, any table as text, NPZ, Parquet; gz, bz2, xz), or - "
+        "for standard input.",
+    ),
+]
+
+JSONOption = Annotated[
+    Path | None,
+    typer.Option("--json", "--output", metavar="FILE", help="JSON file of all figures; - for standard output.", rich_help_panel=OUTPUT),
+]
+
+HTMLOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Page for a browser; - for standard output.", rich_help_panel=OUTPUT)]
+
+
+def load_plugins(names: list[str] | None) -> list[str] | None:
+    """Load the plug-ins of installed packages, then those that are named."""
+    with report_errors(), printed_apart():
+        from equimargin.own.plugins import load, load_installed
+
+        for sentence in load_installed():
+            typer.echo(f"equimargin: {sentence}", err=True)
+        for name in names or []:
+            load(name)
+    return names
+
+
+PluginOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plugin",
+        metavar="MODULE",
+        callback=load_plugins,
+        is_eager=True,
+        help="Module, or file ending in .py, whose import enters families, kernels and solvers; may be given again.",
+    ),
+]
+
+NO_PAIRS = "No preference pairs: within every query all rows have the same label, so there is nothing to rank."
+"""What a command prints for a ranking without pairs."""

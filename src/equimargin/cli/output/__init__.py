@@ -1,0 +1,1 @@
+"""What a command prints and writes, and how it ends."""
