@@ -4,9 +4,10 @@ if __name__ != "equimargin.proofs":  # a second copy of every class would exist 
     raise ImportError("use: from equimargin.proofs import ...")
 
 from equimargin.proofs.audit import Audit, audit
-from equimargin.proofs.certificates.path import certify_path, path_certificate
-from equimargin.proofs.certificates.problem import certificate, certify
-from equimargin.proofs.certificates.program import certify_program, program_certificate
+from equimargin.proofs.certificates.path import path_certificate
+from equimargin.proofs.certificates.problem import certificate
+from equimargin.proofs.certificates.program import program_certificate
+from equimargin.proofs.certificates.writing import write_certificate
 from equimargin.proofs.enclosure import Enclosure, enclosure
 from equimargin.proofs.optimal_ranges import OptimalRanges, Range, optimal_ranges
 from equimargin.proofs.referee import Agreement, Evidence, FamilyVerdict, Judgement, Verdict, examine, examine_solution, judge
@@ -23,9 +24,6 @@ __all__ = [
     "Verdict",
     "audit",
     "certificate",
-    "certify",
-    "certify_path",
-    "certify_program",
     "enclosure",
     "examine",
     "examine_solution",
@@ -33,4 +31,5 @@ __all__ = [
     "optimal_ranges",
     "path_certificate",
     "program_certificate",
+    "write_certificate",
 ]

@@ -35,11 +35,9 @@ from equimargin.formulations.kernels.kernel import Kernel, Precomputed, linear, 
 from equimargin.formulations.numeric.archive import Archive
 from equimargin.formulations.numeric.arguments import format_error
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
-from equimargin.formulations.problem.choices import LossName
+from equimargin.formulations.problem.choices import LOSSES, LossName
 
 Task = Literal["classification", "regression"]
-LOSS_OF_LINEAR_SVC: Mapping[str, LossName] = {"hinge": "hinge", "squared_hinge": "squared_hinge"}
-"""The loss by the name that scikit-learn's LinearSVC gives it."""
 LOSS_OF_LIBLINEAR: Mapping[str, LossName] = {
     "L2R_L2LOSS_SVC": "squared_hinge",
     "L2R_L2LOSS_SVC_DUAL": "squared_hinge",
@@ -235,7 +233,7 @@ def of_values(values: Mapping[str, Any]) -> Model:
             raise ValueError(f"fit_intercept is true or false, not {intercept!r}")
         if b != 0 and not intercept:
             raise ValueError(f"fit_intercept is false, and the intercept is {b:g}")
-        loss = LOSS_OF_LINEAR_SVC.get(str(values.get("loss", "squared_hinge")))
+        loss = next((name for name in LOSSES if name == str(values.get("loss", "squared_hinge"))), None)
         if loss is None:
             raise ValueError(f"the loss of a LinearSVC is hinge or squared_hinge, not {values['loss']!r}")
         w = _finite("coef", _required(values, "coef"))

@@ -16,7 +16,6 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from equimargin.formulations.numeric.arguments import positive
-from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Matrix, dot
 from equimargin.proofs.equivalence.stated import SECONDS, stated
@@ -90,7 +89,7 @@ def optimal_ranges(id: str, problem: Any, seconds: float = SECONDS) -> OptimalRa
     """
     clock = Clock(positive(seconds, "seconds"))
     try:
-        posed = stated(id, problem.data if isinstance(problem, ProgramProblem) else problem, "fractions", clock)
+        posed = stated(id, problem, "fractions", clock)
         program, found = posed.program, posed.outcome
         if not isinstance(found, Optimum):
             raise ValueError(f"{id} has no exact optimum here: {found.reason}")

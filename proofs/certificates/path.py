@@ -10,7 +10,6 @@ grid. All that it claims is computed with the checker's own functions.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,7 +24,7 @@ from equimargin.formulations.numeric.dyadic import round_to_dyadic_grid
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.proofs import checker
 from equimargin.proofs.certificates.problem import state
-from equimargin.proofs.certificates.writing import document, write
+from equimargin.proofs.certificates.writing import document
 from equimargin.solvers.path.result import SMALLEST_LAMBDA, RegularizationPath
 
 GAP = 1e-3
@@ -88,22 +87,6 @@ def path_certificate(path: RegularizationPath, low: float | None = None, high: f
     claim = {"from": along.lambdas[-1], "to": along.lambdas[0], "gap": gap}
     proof = {"path": {"denominator": denominator, "points": points}}
     return document(checker.PATH_SCHEMA, None, claim, checker.semidefiniteness(judge), stated, proof)
-
-
-def certify_path(
-    path: RegularizationPath, file: str | os.PathLike[str], low: float | None = None, high: float | None = None, gap: float = GAP
-) -> None:
-    """Write the certificate of a path to a file, whole or not at all.
-
-    Parameters
-    ----------
-    As in `path_certificate`.  file : where it is written.
-
-    Raises
-    ------
-    ValueError : as in `path_certificate`.  OSError : the file cannot be written.
-    """
-    write(path_certificate(path, low, high, gap), file)
 
 
 @dataclass(frozen=True, eq=False)

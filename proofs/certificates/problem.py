@@ -10,7 +10,6 @@ certificate claims what the checker refuses.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -35,7 +34,7 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.proofs import checker
-from equimargin.proofs.certificates.writing import Mode, document, integer, ratio, write
+from equimargin.proofs.certificates.writing import Mode, document, integer, ratio
 from equimargin.proofs.referee import FamilyVerdict
 from equimargin.solvers.exact.optimum import ExactOptimum
 from equimargin.solvers.ray import FarkasRay
@@ -72,20 +71,6 @@ def certificate(answer: Solution | ExactOptimum, mode: Mode | None = None) -> di
         assert isinstance(answer, ExactOptimum)
         return _exact(answer)
     return certificate_at(answer.problem, answer.point)
-
-
-def certify(answer: Solution | ExactOptimum, path: str | os.PathLike[str], mode: Mode | None = None) -> None:
-    """Write the certificate of an answer to a file, whole or not at all.
-
-    Parameters
-    ----------
-    As in `certificate`.  path : the file.
-
-    Raises
-    ------
-    ValueError : as in `certificate`.  OSError : the file cannot be written.
-    """
-    write(certificate(answer, mode), path)
 
 
 def certificate_at(problem: Problem, point: CanonicalPoint) -> dict[str, Any]:
@@ -191,7 +176,7 @@ def state(problem: Problem) -> dict[str, Any]:
     if isinstance(problem, MarginProblem) and problem.loss not in LOSSES:
         raise ValueError(
             f"a certificate of format 1 is of the hinge or the squared hinge, and the loss is the {problem.phi.words}; "
-            "`certify_program` takes the program of a formulation"
+            "`program_certificate` takes the program of a formulation"
         )
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
     if isinstance(problem.rows, Levels):

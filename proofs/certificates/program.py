@@ -8,7 +8,6 @@ accepted it.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -22,7 +21,7 @@ from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs import checker
-from equimargin.proofs.certificates.writing import document, integer, ratio, write
+from equimargin.proofs.certificates.writing import document, integer, ratio
 from equimargin.proofs.enclosure.interval import Enclosure
 from equimargin.proofs.program.proven_optimum import optimum, proven_optimum
 from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, Unbounded
@@ -61,20 +60,6 @@ def program_certificate(program: Program, answer: Optimum | Infeasible | Unbound
     )
     checker.check(json.dumps(made).encode())
     return made
-
-
-def certify_program(program: Program, answer: Optimum | Infeasible | Unbounded | Enclosure, path: str | os.PathLike[str]) -> None:
-    """Write the certificate of an answer to a file, whole or not at all.
-
-    Parameters
-    ----------
-    As in `program_certificate`.  path : the file.
-
-    Raises
-    ------
-    ValueError : as in `program_certificate`.  OSError : the file cannot be written.
-    """
-    write(program_certificate(program, answer), path)
 
 
 def certificate_of_definition(problem: AnyProblem) -> dict[str, Any]:

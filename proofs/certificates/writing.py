@@ -53,7 +53,7 @@ def ratio(v: Fraction) -> str:
     return "/".join(str(integer(part)) for part in v.as_integer_ratio())
 
 
-def write(certificate: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+def write_certificate(certificate: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
     """Write a certificate to a file, whole or not at all.
 
     Raises

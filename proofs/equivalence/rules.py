@@ -10,7 +10,8 @@ are taken that the twin can take too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, Literal
 
 import numpy as np
@@ -39,7 +40,7 @@ CHOICES: tuple[Choice, ...] = ("none", "costless", "costly", "first", "last", "p
 By "projected" none is, and unknowns without cost are projected out of the inequalities.
 """
 Rule = Callable[[Form], Iterator[Move]]
-"""A function that proposes steps that can be applied, the best one first."""
+"""A function that proposes steps, the best one first; those which do not apply are passed over."""
 
 
 def normal(form: Form, choice: Choice, clock: Clock, twin: Twin | None = None) -> tuple[Form, tuple[Move, ...]]:
@@ -59,12 +60,21 @@ def normal(form: Form, choice: Choice, clock: Clock, twin: Twin | None = None) -
     rules += [_projected] if choice == "projected" else []
     while True:
         clock.ask("the normal form of a program")
-        proposed = (step for rule in rules for step in rule(form))
-        step = next(proposed if twin is None else (step for step in proposed if twin.after(step) is not None), None)
-        if step is None:
+        taken = next(_taken((step for rule in rules for step in rule(form)), form, twin), None)
+        if taken is None:
             return form, tuple(steps)
-        form, twin = step.apply(form), None if twin is None else twin.after(step)
+        step, form, twin = taken
         steps.append(step)
+
+
+def _taken(proposed: Iterable[Move], form: Form, twin: Twin | None) -> Iterator[tuple[Move, Form, Twin | None]]:
+    """Yield the steps that apply to a form and to its twin, each with both after it."""
+    for step in proposed:
+        with suppress(ValueError):
+            after = step.apply(form)
+            moved = None if twin is None else twin.after(step)
+            if twin is None or moved is not None:
+                yield step, after, moved
 
 
 def _free_solved(form: Form) -> Iterator[Move]:
@@ -155,19 +165,19 @@ def _at_zero(form: Form) -> Iterator[Move]:
 
 def _forcing(form: Form) -> Iterator[Move]:
     for r in np.flatnonzero((form.E != 0).any(axis=1)).tolist():
-        yield from _if_it_applies(ForcingConstraint(r), form)
+        yield ForcingConstraint(r)
 
 
 def _zeroed(form: Form) -> Iterator[Move]:
     for k in np.flatnonzero(form.bounded).tolist():
         if form.in_rows(k) == 1:
-            yield from _if_it_applies(DominatedColumn(k), form)
+            yield DominatedColumn(k)
 
 
 def _minimised(form: Form) -> Iterator[Move]:
     for k in np.flatnonzero(~form.bounded).tolist():
         if form.in_rows(k) == 0:
-            yield from _if_it_applies(PartialMinimization(k), form)
+            yield PartialMinimization(k)
 
 
 def _projected(form: Form) -> Iterator[Move]:
@@ -176,12 +186,4 @@ def _projected(form: Form) -> Iterator[Move]:
         ends = form.F[:, k][form.F[:, k] != 0]
         above = sum(bool(positive(end)) for end in ends)
         if above * (len(ends) - above) <= len(ends):
-            yield from _if_it_applies(Projection(k), form)
-
-
-def _if_it_applies(step: Move, form: Form) -> Iterator[Move]:
-    try:
-        step.apply(form)
-    except ValueError:
-        return
-    yield step
+            yield Projection(k)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import inf, isfinite, isnan, nextafter
+from math import inf, isfinite, isnan
 from sys import float_info
 from typing import Any
 
@@ -20,6 +20,7 @@ from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.program_problem import LEAST_SECONDS, SECONDS, ProgramProblem
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Vector
+from equimargin.proofs.checker import outward
 from equimargin.proofs.enclosure import Enclosure, enclosure
 from equimargin.proofs.program.determined import (
     determined,
@@ -253,11 +254,7 @@ def below(value: Number) -> float:
 def above(value: Number) -> float:
     """The smallest float that is at least this value; inf where a map gives no number."""
     if isinstance(value, Fraction | int):
-        try:
-            near = float(value)
-        except OverflowError:
-            return inf if value > 0 else -float(np.finfo(np.float64).max)
-        return near if near >= value else nextafter(near, inf)
+        return outward(Fraction(value), 1)
     if isnan(value):
         return inf
     return float(value) + ULPS_OF_A_MAP * abs(float(np.spacing(value))) if isfinite(value) else float(value)

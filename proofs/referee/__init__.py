@@ -15,7 +15,7 @@ All relative figures are absolute differences on the family's value scale over S
 from equimargin.proofs.referee.evidence import Claim, Evidence, PointProof, Run, SolveAccuracy, failed, skipped
 from equimargin.proofs.referee.examination import examine, examine_solution
 from equimargin.proofs.referee.judgement import Agreement, FamilyVerdict, Judgement, Verdict, judge
-from equimargin.proofs.referee.rays import proves_ray, reach_of_ray
+from equimargin.proofs.referee.rays import extract_ray
 from equimargin.proofs.referee.residuals import own_residual
 from equimargin.proofs.referee.stable import Stable, stable
 from equimargin.proofs.referee.ways import Availability, find_available_answers
@@ -34,12 +34,11 @@ __all__ = [
     "Verdict",
     "examine",
     "examine_solution",
+    "extract_ray",
     "failed",
     "find_available_answers",
     "judge",
     "own_residual",
-    "proves_ray",
-    "reach_of_ray",
     "skipped",
     "stable",
 ]

@@ -64,18 +64,6 @@ def extract_ray(answer: Answer) -> Ray | None:
     return None
 
 
-def proves_ray(answer: Answer) -> bool:
-    """Whether the backend's raw ray proves what its status says."""
-    ray = extract_ray(answer)
-    return ray is not None and ray.proves
-
-
-def reach_of_ray(answer: Answer) -> float:
-    """How far the objective goes along the ray of an answer, in the units of the backend's problem; 0 where it has none."""
-    ray = extract_ray(answer)
-    return 0.0 if ray is None else ray.reach
-
-
 def _primal_ray(form: StandardForm, x: Array) -> Ray:
     x = x / max(max_or_inf(np.abs(x)), SMALLEST_RAY)
     Px, s = form.P @ x, -(form.G @ x)

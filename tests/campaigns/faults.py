@@ -1688,8 +1688,8 @@ FAULTS = (
     Fault(
         "steps that hold at one value alone",
         "proofs/equivalence/rules.py",
-        "(step for step in proposed if twin.after(step) is not None)",
-        "proposed",
+        "if twin is None or moved is not None:",
+        "if True:",
         ("parameters",),
     ),
     Fault(

@@ -13,7 +13,7 @@ from equimargin.formulations import classification, declare, one_norm_ranking, p
 from equimargin.formulations.kernels.gram import TILE_ROWS
 from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.programs.standard_form import StandardForm
-from equimargin.proofs.referee import proves_ray, reach_of_ray
+from equimargin.proofs.referee import extract_ray
 from equimargin.solvers import Answer, Status, solve, solve_declaration
 from equimargin.solvers.backends.solve import BackendResult
 
@@ -83,9 +83,12 @@ def ray(P: float, x: float) -> Answer:
 
 def test_a_ray_with_a_little_curvature_goes_as_far_as_the_optimum() -> None:
     """1/2 1e-8 x^2 - x is -5e7 at its best: a ray to any tolerance above 1e-8, and no proof of anything beyond."""
-    assert proves_ray(ray(1e-8, 2.0))
-    assert reach_of_ray(ray(1e-8, 2.0)) == pytest.approx(5e7)
-    assert reach_of_ray(ray(0.0, 2.0)) == np.inf
+    curved, straight = extract_ray(ray(1e-8, 2.0)), extract_ray(ray(0.0, 2.0))
+    assert curved is not None
+    assert straight is not None
+    assert curved.proves
+    assert curved.reach == pytest.approx(5e7)
+    assert straight.reach == np.inf
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -43,9 +43,9 @@ from equimargin.proofs.referee import (
     PointProof,
     Run,
     SolveAccuracy,
+    extract_ray,
     find_available_answers,
     own_residual,
-    proves_ray,
     skipped,
     stable,
 )
@@ -707,6 +707,11 @@ def toy(objective: cp.Minimize | cp.Maximize, *constraints: cp.Constraint) -> De
         lambda completion: {},
         lambda v: FormulaValue(float(objective.args[0].value)),
     )
+
+
+def proves_ray(answer: Answer) -> bool:
+    ray = extract_ray(answer)
+    return ray is not None and ray.proves
 
 
 @pytest.mark.parametrize("backend", ["CLARABEL", "SCS"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -27,12 +28,20 @@ two matrix products; `equimargin.formulations` itself asks for symmetry to the b
 """
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MarginEstimator(BaseEstimator):
     """An estimator whose function is that of one margin problem, or of several with the same kernel.
 
-    A subclass has the parameters kernel, gamma, degree, coef0, solver, tol, max_iter, time_limit
-    and n_jobs; its `fit` ends with `_solve`, or with `_conclude` of several solutions.
+    A subclass adds its parameters as fields; its `fit` ends with `_solve`, or with `_conclude` of several solutions.
     """
+
+    kernel: str | Kernel = "linear"
+    degree: int = 3
+    gamma: str | float = "scale"
+    coef0: float = 0.0
+    tol: float = 1e-8
+    time_limit: float | None = None
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -129,8 +138,7 @@ class MarginEstimator(BaseEstimator):
     @property
     def _limits(self) -> dict[str, Any]:
         """What `solve` takes beside the problem."""
-        threads = effective_n_jobs(self.n_jobs)
-        return {"solver": self.solver, "tol": self.tol, "max_iter": self.max_iter, "time_limit": self.time_limit, "n_jobs": threads}
+        return {"tol": self.tol, "time_limit": self.time_limit}
 
     def _solve(self, problem: Problem) -> Self:
         """Solve a problem of all points and conclude."""
@@ -159,6 +167,19 @@ class MarginEstimator(BaseEstimator):
         """f_k + b_k at new points, (n, K)."""
         check_is_fitted(self)
         return self._functions(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CostEstimator(MarginEstimator):
+    """A margin estimator at a given cost C of a unit of loss."""
+
+    C: float = field(default=1.0, kw_only=False)
+    solver: str = "auto"
+    max_iter: int | None = None
+
+    @property
+    def _limits(self) -> dict[str, Any]:
+        return super()._limits | {"solver": self.solver, "max_iter": self.max_iter, "n_jobs": effective_n_jobs(self.n_jobs)}
 
 
 def row_weights(sample_weight: ArrayLike | None, rows: Any) -> Array | None:

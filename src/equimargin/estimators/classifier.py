@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Self
 
@@ -15,8 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from equimargin.estimators.base import MarginEstimator, row_weights
-from equimargin.formulations import Kernel
+from equimargin.estimators.base import CostEstimator, MarginEstimator, row_weights
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import Bias, LossName
@@ -89,7 +89,8 @@ class Classifier(ClassifierMixin, MarginEstimator):
         return values
 
 
-class MarginClassifier(Classifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class MarginClassifier(Classifier, CostEstimator):
     """A support vector machine for two classes or more.
 
         min over f, b    1/2 |f|^2 + C sum_i weight_i loss(1 - s_i (f(x_i) + b)),      s_i = 1 in the second class, -1 in the first
@@ -132,38 +133,10 @@ class MarginClassifier(Classifier):
     and T.-F. Wu, C.-J. Lin, R. C. Weng (2004) for the probabilities.
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: str | Kernel = "linear",
-        degree: int = 3,
-        gamma: str | float = "scale",
-        coef0: float = 0.0,
-        loss: LossName = "hinge",
-        bias: Bias = True,
-        class_weight: Any = None,
-        probability: bool = False,
-        solver: str = "auto",
-        tol: float = 1e-8,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.loss = loss
-        self.bias = bias
-        self.class_weight = class_weight
-        self.probability = probability
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
+    loss: LossName = "hinge"
+    bias: Bias = True
+    class_weight: Any = None
+    probability: bool = False
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Solve the problem of every two classes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +12,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 
-from equimargin.estimators.base import MarginEstimator, row_weights
-from equimargin.formulations import Kernel, ordinal
+from equimargin.estimators.base import CostEstimator, row_weights
+from equimargin.formulations import ordinal
 from equimargin.formulations.numeric.arguments import check_number, format_value
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.choices import LossName
@@ -20,7 +21,8 @@ from equimargin.formulations.problem.labels import Index
 from equimargin.solvers import Solution, solve
 
 
-class OrdinalClassifier(ClassifierMixin, MarginEstimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class OrdinalClassifier(ClassifierMixin, CostEstimator):
     """Classification into levels that have an order: f(x) with thresholds b_0 <= ... <= b_{L-2} between the levels 0, ..., L - 1.
 
         min over f, b    1/2 |f|^2 + C sum_i weight_i sum_k loss(1 - s_ik (f(x_i) - b_k)),    s_ik = 1 if the level of i is above k, else -1
@@ -48,36 +50,9 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
     Source: W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005), section 3.
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        levels: Sequence[Any] | None = None,
-        kernel: str | Kernel = "linear",
-        degree: int = 3,
-        gamma: str | float = "scale",
-        coef0: float = 0.0,
-        loss: LossName = "squared_hinge",
-        warm_start: bool = False,
-        solver: str = "auto",
-        tol: float = 1e-8,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.C = C
-        self.levels = levels
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.loss = loss
-        self.warm_start = warm_start
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
+    levels: Sequence[Any] | None = None
+    loss: LossName = "squared_hinge"
+    warm_start: bool = False
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

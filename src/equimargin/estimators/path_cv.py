@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -16,7 +18,6 @@ from equimargin.estimators.base import MarginEstimator
 from equimargin.estimators.classifier import Classifier
 from equimargin.estimators.ranker import Ranker
 from equimargin.estimators.regressor import Regressor
-from equimargin.formulations import Kernel
 from equimargin.formulations.numeric.arguments import check_choice, format_value
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.construct import make_family_problem
@@ -25,60 +26,29 @@ from equimargin.selection.grids import Folds, Task
 
 FOLDS = 5
 """The number of folds, unless another is asked for: that of scikit-learn's searches."""
+ONE_NORM: Mapping[Task, str] = {"classification": "svm.onenorm", "ranking": "rvm"}
+"""The families of the penalty "l1", by their tasks."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PathCV(MarginEstimator):
-    """What the three have in common: the paths of all folds, and one problem of all points at the chosen C.
+    """What the three have in common: the paths of all folds, and one problem of all points at the chosen C."""
 
-    ONE_NORM : the family of the penalty "l1", None where there is none.
-    """
+    cv: Folds | None = FOLDS
+    metric: str = "auto"
+    lambda_min: float = 1e-4
+    max_events: int | None = None
+    random_state: int = 0
 
-    ONE_NORM: ClassVar[str | None] = None
-
-    def __init__(
-        self,
-        *,
-        penalty: Literal["l2", "l1"] = "l2",
-        kernel: str | Kernel = "linear",
-        degree: int = 3,
-        gamma: str | float = "scale",
-        coef0: float = 0.0,
-        cv: Folds | None = FOLDS,
-        metric: str = "auto",
-        lambda_min: float = 1e-4,
-        max_events: int | None = None,
-        time_limit: float | None = None,
-        random_state: int = 0,
-        tol: float = 1e-8,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.penalty = penalty
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.cv = cv
-        self.metric = metric
-        self.lambda_min = lambda_min
-        self.max_events = max_events
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.tol = tol
-        self.n_jobs = n_jobs
-
-    @property
-    def _limits(self) -> dict[str, Any]:
-        return {"tol": self.tol, "time_limit": self.time_limit}
-
-    def _choose(self, task: Task, X: Features, y: Array, **more: Any) -> Self:
+    def _choose(self, task: Task, X: Features, y: Array, penalty: str = "l2", **more: Any) -> Self:
         """Choose C on the folds, then solve.
 
         Parameters
         ----------
         task : what is learned.  X : (m, d).  y : (m,) labels -1 and +1, targets or relevances.
-        more : of the task, the queries or epsilon.
+        penalty : "l2", or "l1" where the task has one.  more : of the task, the queries or epsilon.
         """
-        family = self.ONE_NORM if check_choice(self.penalty, "penalty", ("l2", "l1")) == "l1" else None
+        family = ONE_NORM[task] if check_choice(penalty, "penalty", ("l2", "l1")) == "l1" else None
         kernel = self._kernel(X)
         folds: dict[str, Any] = {"folds": FOLDS if self.cv is None else self.cv, "random_state": self.random_state}
         limits: dict[str, Any] = {"lambda_min": self.lambda_min, "max_events": self.max_events, "time_limit": self.time_limit}
@@ -99,6 +69,7 @@ class PathCV(MarginEstimator):
         return self._solve(make_family_problem(family, task, X, y, kernel, **more).with_cost(self.C_))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MarginClassifierPathCV(PathCV, Classifier):
     """A support vector machine for two classes whose C is the best in cross-validation, of all that the path reaches.
 
@@ -131,7 +102,7 @@ class MarginClassifierPathCV(PathCV, Classifier):
     5.1, for "l1".
     """
 
-    ONE_NORM = "svm.onenorm"
+    penalty: Literal["l2", "l1"] = "l2"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -165,9 +136,10 @@ class MarginClassifierPathCV(PathCV, Classifier):
             raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
         if len(self.classes_) < 2:
             raise ValueError(f"{type(self).__name__} needs two classes, but all rows are of one class, {format_value(self.classes_[0])}")
-        return self._choose("classification", X, np.where(codes, 1.0, -1.0))
+        return self._choose("classification", X, np.where(codes, 1.0, -1.0), self.penalty)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MarginRegressorPathCV(PathCV, Regressor):
     """Support vector regression whose C is the best in cross-validation, of all that the path reaches.
 
@@ -184,38 +156,7 @@ class MarginRegressorPathCV(PathCV, Regressor):
     Source: P, section 5; L. Gunter, J. Zhu, Efficient computation and model selection for the support vector regression (2007).
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.1,
-        kernel: str | Kernel = "linear",
-        degree: int = 3,
-        gamma: str | float = "scale",
-        coef0: float = 0.0,
-        cv: Folds | None = FOLDS,
-        metric: str = "auto",
-        lambda_min: float = 1e-4,
-        max_events: int | None = None,
-        time_limit: float | None = None,
-        random_state: int = 0,
-        tol: float = 1e-8,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        super().__init__(
-            kernel=kernel,
-            degree=degree,
-            gamma=gamma,
-            coef0=coef0,
-            cv=cv,
-            metric=metric,
-            lambda_min=lambda_min,
-            max_events=max_events,
-            time_limit=time_limit,
-            random_state=random_state,
-            tol=tol,
-            n_jobs=n_jobs,
-        )
+    epsilon: float = 0.1
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Choose C and fit to all points.
@@ -240,6 +181,7 @@ class MarginRegressorPathCV(PathCV, Regressor):
         return self._choose("regression", X, np.asarray(y, dtype=np.float64), epsilon=self.epsilon)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MarginRankerPathCV(PathCV, Ranker):
     """RankSVM whose C is the best in cross-validation with whole queries, of all that the path reaches.
 
@@ -258,7 +200,7 @@ class MarginRankerPathCV(PathCV, Ranker):
     Source: P, section 5; T (102)-(104) for "l1".
     """
 
-    ONE_NORM = "rvm"
+    penalty: Literal["l2", "l1"] = "l2"
 
     def fit(self, X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Choose C and fit to all points.
@@ -282,4 +224,4 @@ class MarginRankerPathCV(PathCV, Ranker):
         ConvergenceWarning : as in `MarginClassifierPathCV.fit`.
         """
         X, y, query = self._data(X, y, qid, ensure_min_samples=2)
-        return self._choose("ranking", X, y, qid=query if self.n_queries_ > 1 else None)
+        return self._choose("ranking", X, y, self.penalty, qid=query if self.n_queries_ > 1 else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -9,9 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from equimargin.data.pairs.clicks import Preferences
-from equimargin.estimators.base import MarginEstimator, row_weights
+from equimargin.estimators.base import CostEstimator, MarginEstimator, row_weights
 from equimargin.estimators.queries import COLUMN, query_of_rows, split_column, weighted_accuracy, weighted_pairs
-from equimargin.formulations import Kernel, one_norm_ranking, ranking, ranking_from_pairs, ranking_vector_machine
+from equimargin.formulations import one_norm_ranking, ranking, ranking_from_pairs, ranking_vector_machine
 from equimargin.formulations.numeric.arguments import check_choice, format_value
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.choices import LossName
@@ -86,7 +87,8 @@ class Ranker(MarginEstimator):
         return X, y, query
 
 
-class MarginRanker(Ranker):
+@dataclass(eq=False, repr=False, kw_only=True)
+class MarginRanker(Ranker, CostEstimator):
     """RankSVM: a score whose order within every query is that of the relevances, with a margin.
 
         min over f    1/2 |f|^2 + C sum over pairs of weight_ij loss(1 - f(x_i) + f(x_j)),      y_i > y_j in one query
@@ -113,34 +115,8 @@ class MarginRanker(Ranker):
     Source: T (84)-(86), K (1.2), (2.4), P (6), (8).
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: str | Kernel = "linear",
-        degree: int = 3,
-        gamma: str | float = "scale",
-        coef0: float = 0.0,
-        loss: LossName = "hinge",
-        per_query: Literal["sum", "mean"] = "sum",
-        solver: str = "auto",
-        tol: float = 1e-8,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.loss = loss
-        self.per_query = per_query
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
+    loss: LossName = "hinge"
+    per_query: Literal["sum", "mean"] = "sum"
 
     def fit(self, X: Any, y: ArrayLike, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Solve the problem.
@@ -205,7 +181,8 @@ class MarginRanker(Ranker):
         return self._solve(ranking_from_pairs(X, preferences.pairs, self.C, kernel, self.loss, preferences.weight))
 
 
-class OneNormRanker(Ranker):
+@dataclass(eq=False, repr=False, kw_only=True)
+class OneNormRanker(Ranker, CostEstimator):
     """One-norm ranking, a linear program: few points, or few pairs, have a coefficient.
 
         min over x >= 0    1'x + C sum over pairs of (1 - f(x_i) + f(x_j))_+,      y_i > y_j in one query
@@ -224,32 +201,7 @@ class OneNormRanker(Ranker):
     Source: T (102)-(104), K (2.10) over points; T (94)-(96) over pairs.
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        over: Literal["points", "pairs"] = "points",
-        kernel: str | Kernel = "linear",
-        degree: int = 3,
-        gamma: str | float = "scale",
-        coef0: float = 0.0,
-        solver: str = "auto",
-        tol: float = 1e-8,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.C = C
-        self.over = over
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
+    over: Literal["points", "pairs"] = "points"
 
     def fit(self, X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Solve the linear program.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from equimargin.estimators.base import MarginEstimator, row_weights
-from equimargin.formulations import Kernel, regression
+from equimargin.estimators.base import CostEstimator, MarginEstimator, row_weights
+from equimargin.formulations import regression
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import LossName
 
@@ -26,7 +27,8 @@ class Regressor(RegressorMixin, MarginEstimator):
         return self._evaluated(X)[:, 0]
 
 
-class MarginRegressor(Regressor):
+@dataclass(eq=False, repr=False, kw_only=True)
+class MarginRegressor(Regressor, CostEstimator):
     """Support vector regression.
 
         min over f, b    1/2 |f|^2 + C sum_i weight_i loss(|y_i - f(x_i) - b| - epsilon)
@@ -47,34 +49,8 @@ class MarginRegressor(Regressor):
     Source: T (57)-(73).
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        epsilon: float = 0.1,
-        kernel: str | Kernel = "linear",
-        degree: int = 3,
-        gamma: str | float = "scale",
-        coef0: float = 0.0,
-        loss: LossName = "hinge",
-        solver: str = "auto",
-        tol: float = 1e-8,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.C = C
-        self.epsilon = epsilon
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.loss = loss
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
+    epsilon: float = 0.1
+    loss: LossName = "hinge"
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Solve the problem.

@@ -19,7 +19,7 @@ from equimargin.formulations.rows.levels import Levels
 from equimargin.proofs import FamilyVerdict, Verdict
 from equimargin.proofs.certificates.problem import certificate_of_family
 from equimargin.proofs.certificates.program import certificate_of_definition
-from equimargin.proofs.certificates.writing import write
+from equimargin.proofs.certificates.writing import write_certificate
 from equimargin.report.page import Style, block, closing, name_columns
 from equimargin.report.pages.comparison import comparison_page
 from equimargin.report.records import SCHEMA_VERSION, csv_text, plain, record, solved, summary, versions
@@ -135,9 +135,9 @@ class Comparison:
             try:
                 has_levels = isinstance(problem, MarginProblem) and isinstance(problem.rows, Levels)
                 if isinstance(problem, Problem) and not has_levels:
-                    write(certificate_of_family(problem, family), path)
+                    write_certificate(certificate_of_family(problem, family), path)
                 elif isinstance(problem, ProgramProblem | MarginProblem):
-                    write(certificate_of_definition(problem), path)
+                    write_certificate(certificate_of_definition(problem), path)
                 else:
                     raise ValueError(f"nobody has said how a {type(problem).__name__} is certified")
                 outcome[name] = path

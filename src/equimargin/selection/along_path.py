@@ -65,7 +65,7 @@ class Curve(NamedTuple):
     @property
     def best(self) -> SelectionResult:
         """As `best` of the same path and points."""
-        return _selected(self.metric, self.larger_is_better, [(self.lambdas, self.scores)])
+        return _selected(self)
 
 
 def best(
@@ -98,8 +98,7 @@ def best(
 
     Source: document P, section 5, which validates at breakpoints only.
     """
-    judge = find_metric(path.problem, metric, y_validation, qid)
-    return _selected(judge.name, judge.larger_is_better, _knots(judge, [followed_at(path, X_validation, y_validation)]))
+    return score_along(path, X_validation, y_validation, metric, qid).best
 
 
 def score_along(
@@ -224,35 +223,23 @@ class _Run(NamedTuple):
         return float(np.log(self.high / self.low))
 
 
-def _runs(segments: Iterable[Knots]) -> Iterator[_Run]:
-    """The knots of equal score together, also from one segment to the next."""
-    now: _Run | None = None
-    for lambdas, scores in segments:
-        if not len(scores):
-            continue
-        starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
-        ends = np.append(starts[1:], len(scores)) - 1
-        for run in map(_Run, scores[starts].tolist(), lambdas[starts].tolist(), lambdas[ends].tolist()):
-            if now is not None and now.score == run.score:
-                now = now._replace(low=run.low)
-                continue
-            if now is not None:
-                yield now
-            now = run
-    if now is not None:
-        yield now
+def _runs(curve: Curve) -> list[_Run]:
+    """The knots of equal score together."""
+    lambdas, scores = curve.lambdas, curve.scores
+    starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1])[: len(scores)])
+    ends = np.append(starts[1:], len(scores))[: len(starts)] - 1
+    return list(map(_Run, scores[starts].tolist(), lambdas[starts].tolist(), lambdas[ends].tolist()))
 
 
-def _selected(metric: str, larger_is_better: bool, segments: Iterable[Knots]) -> SelectionResult:
-    sign = 1 if larger_is_better else -1
-    runs = list(_runs(segments))
+def _selected(curve: Curve) -> SelectionResult:
+    sign, runs = 1 if curve.larger_is_better else -1, _runs(curve)
     chosen = max((run for run in runs if not np.isnan(run.score)), key=lambda run: (sign * run.score, run.width), default=None)
     if chosen is None and runs:
-        raise NothingToChoose(f"{metric} has no meaning at any lambda of the path: choose another metric, or other validation points")
+        raise NothingToChoose(f"{curve.metric} has no meaning at any lambda of the path: choose another metric, or other validation points")
     if chosen is None:
         raise NothingToChoose("the path is too short: its lambdas differ by less than 1e-9 of themselves")
     lam = float(np.clip(np.sqrt(chosen.low) * np.sqrt(chosen.high), chosen.low, chosen.high))
-    return SelectionResult(lam, chosen.score, (chosen.low, chosen.high), metric, larger_is_better)
+    return SelectionResult(lam, chosen.score, (chosen.low, chosen.high), curve.metric, curve.larger_is_better)
 
 
 def _curve(judge: Metric, segments: Iterable[Knots]) -> Curve:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -23,12 +24,10 @@ from numpy.typing import ArrayLike
 
 from equimargin.formulations import Kernel
 from equimargin.formulations.numeric.arguments import check_number
-from equimargin.formulations.numeric.arrays import Array, is_sparse
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import LossName
-from equimargin.formulations.problem.labels import numbers
-from equimargin.selection.grids import Folds, GridJob, Task, check_options, checked_kernels, folds_of, queries_of_folds
+from equimargin.selection.grids import Folds, GridJob, Task, check_options, jobs_of
 from equimargin.selection.rank_metrics import RankMetric
-from equimargin.selection.validation import find_metric
 from equimargin.solvers import solve
 
 COSTS = tuple(2.0**e for e in range(-5, 6))
@@ -128,23 +127,17 @@ def cost_grid(
     prices = sorted({check_number(C, "C", "a positive finite number", lambda c: 0 < c < np.inf) for C in costs})
     if not prices:
         raise ValueError("cost_grid: there is no cost to choose from")
-    m = X.shape[0] if hasattr(X, "shape") else len(X)
-    X, y = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
-    query, chosen = None if qid is None else np.asarray(qid), checked_kernels("cost_grid", kernels)
-    parts = folds_of(y, query, task, folds, options.get("random_state", 0))
-    loss, epsilon = options.get("loss", "squared_hinge"), options.get("epsilon", 0.1)
-    jobs = [GridJob(X, y, query, task, kernel, epsilon, *part, loss) for kernel in chosen for part in parts]
-    held_out = np.concatenate([part.validation for part in parts])
-    judge = find_metric(jobs[0].problem, metric, y[held_out], queries_of_folds(parts, query))
+    how = {"loss": options.get("loss", "squared_hinge"), "epsilon": options.get("epsilon", 0.1)}
+    jobs, judge = jobs_of("cost_grid", X, y, kernels, task, qid, metric, folds, options.get("random_state", 0), **how)
     limits = options.get("tol", 1e-6), options.get("time_limit")
-    found = Parallel(n_jobs=options.get("n_jobs", 1))(delayed(_solved)(job, prices, *limits) for job in jobs)
-    rows = []
-    for at_kernel, kernel in enumerate(chosen):
-        of_kernel = found[at_kernel * len(parts) : (at_kernel + 1) * len(parts)]
-        values, gaps = np.hstack([f for f, _ in of_kernel]), np.max([gap for _, gap in of_kernel], axis=0)
+    follow = (delayed(_solved)(job, prices, *limits) for job in chain.from_iterable(jobs))
+    found, rows = iter(Parallel(n_jobs=options.get("n_jobs", 1))(follow)), []
+    for of_kernel in jobs:
+        all_values, all_gaps = zip(*islice(found, len(of_kernel)), strict=True)
+        values, gaps = np.hstack(all_values), np.max(all_gaps, axis=0)
         for at, C in enumerate(prices):
             score = judge.along(1.0, 1.0, values[at], values[at])[1][0]
-            rows.append(CostRow(kernel, C, float(score), float(gaps[at])))
+            rows.append(CostRow(of_kernel[0].kernel, C, float(score), float(gaps[at])))
     if all(np.isnan(row.score) for row in rows):
         raise ValueError(f"cost_grid: {judge.name} has no meaning at any kernel and cost: choose another metric, kernels or costs")
     return CostGrid(tuple(rows), judge.name, judge.larger_is_better)

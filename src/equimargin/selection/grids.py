@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from numbers import Integral
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations import Kernel, MarginProblem, Problem, linear
+from equimargin.formulations import Kernel, Problem, linear
 from equimargin.formulations.kernels.kernel import Precomputed
 from equimargin.formulations.numeric.arguments import did_you_mean, format_value
 from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
@@ -28,7 +28,7 @@ from equimargin.selection.along_path import (
     followed_at,
 )
 from equimargin.selection.rank_metrics import RankMetric
-from equimargin.selection.validation import find_metric
+from equimargin.selection.validation import Metric, find_metric
 from equimargin.solvers import regularization_path
 
 Task = Literal["classification", "regression", "ranking"]
@@ -153,21 +153,53 @@ def grid(
     TypeError : an option that it does not have.
     ValueError : folds that cannot be made, and as in `best` and `regularization_path`.
     """
+    check_options("grid", options, GridOptions)
+    how = {"epsilon": epsilon, "family": options.get("family")}
+    jobs, judge = jobs_of("grid", X, y, kernels, task, qid, metric, folds, options.get("random_state", 0), **how)
+    rows, runs = [], _followed(list(chain.from_iterable(jobs)), options)
+    for of_kernel in jobs:
+        lines, paths = zip(*islice(runs, len(of_kernel)), strict=True)
+        curve = _curve(judge, _knots(judge, list(lines)))
+        rows.append(GridRow(of_kernel[0].kernel, curve.best, curve, paths))
+    return Grid(tuple(rows))
+
+
+def jobs_of(
+    function: str,
+    X: Any,
+    y: ArrayLike,
+    kernels: Sequence[Kernel] | None,
+    task: Task,
+    qid: ArrayLike | None,
+    metric: str | RankMetric,
+    folds: Folds,
+    random_state: int,
+    **how: Any,
+) -> tuple[list[list[GridJob]], Metric]:
+    """Return the jobs of every kernel, one a fold, and the metric on all points held out.
+
+    Parameters
+    ----------
+    function : the name of the function that compares kernels, for its errors.  how : the loss, epsilon and the family of `GridJob`.
+    The rest as in `grid`.
+
+    Raises
+    ------
+    ValueError : no kernel, or something else in its place, and as in `folds_of` and `find_metric`.
+    """
     m = X.shape[0] if hasattr(X, "shape") else len(X)
     X, y = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
     query = None if qid is None else np.asarray(qid)
-    check_options("grid", options, GridOptions)
-    chosen = checked_kernels("grid", kernels)
-    parts = folds_of(y, query, task, folds, options.get("random_state", 0))
-    jobs = [GridJob(X, y, query, task, kernel, epsilon, *part, family=options.get("family")) for kernel in chosen for part in parts]
-    held_out = np.concatenate([part.validation for part in parts])
-    judge = find_metric(jobs[0].hinge, metric, y[held_out], queries_of_folds(parts, query))
-    rows, runs = [], _followed(jobs, options)
+    chosen = [linear()] if kernels is None else list(kernels)
+    if not chosen:
+        raise ValueError(f"{function}: there is no kernel to choose from")
     for kernel in chosen:
-        lines, paths = zip(*islice(runs, len(parts)), strict=True)
-        curve = _curve(judge, _knots(judge, list(lines)))
-        rows.append(GridRow(kernel, curve.best, curve, paths))
-    return Grid(tuple(rows))
+        if not isinstance(kernel, Kernel):
+            raise ValueError(f"{function}: {kernel!r} is no kernel; make one with linear, polynomial, rbf or precomputed")
+    parts = folds_of(y, query, task, folds, random_state)
+    jobs = [[GridJob(X, y, query, task, kernel, *part, **how) for part in parts] for kernel in chosen]
+    held_out = np.concatenate([part.validation for part in parts])
+    return jobs, find_metric(jobs[0][0].problem, metric, y[held_out], queries_of_folds(parts, query))
 
 
 def queries_of_folds(parts: Sequence[Fold], query: NDArray[Any] | None) -> Index:
@@ -184,17 +216,6 @@ def check_options(function: str, given: Mapping[str, object], known: type) -> No
         if name not in known.__annotations__:
             suggested = did_you_mean(name, list(known.__annotations__))
             raise TypeError(f"{function} has no argument {name!r}{suggested}")
-
-
-def checked_kernels(function: str, given: Sequence[Kernel] | None) -> list[Kernel]:
-    """The kernels that a function is to compare, checked."""
-    kernels: list[Kernel] = [linear()] if given is None else list(given)
-    if not kernels:
-        raise ValueError(f"{function}: there is no kernel to choose from")
-    for kernel in kernels:
-        if not isinstance(kernel, Kernel):
-            raise ValueError(f"{function}: {kernel!r} is no kernel; make one with linear, polynomial, rbf or precomputed")
-    return kernels
 
 
 def _followed(jobs: Sequence[GridJob], options: GridOptions) -> Iterator[tuple[Lines | Steps, FoldPath]]:
@@ -295,30 +316,24 @@ class GridJob(NamedTuple):
     query: NDArray[Any] | None
     task: str
     kernel: Kernel
-    epsilon: float
     training: NDArray[np.intp]
     validation: NDArray[np.intp]
+    epsilon: float
     loss: LossName = "hinge"
     family: str | None = None
 
     @property
-    def hinge(self) -> Problem:
-        """The problem of the training points with the hinge, of the family that is asked for."""
-        qid = None if self.query is None else self.query[self.training]
-        return make_family_problem(
-            self.family, self.task, self.features(self.training), self.y[self.training], self.kernel, self.epsilon, qid
-        )
-
-    @property
-    def problem(self) -> MarginProblem:
-        """The problem of the training points."""
+    def problem(self) -> Problem:
+        """The problem of the training points, of the family that is asked for, which has the hinge."""
         qid = None if self.query is None else self.query[self.training]
         X, y = self.features(self.training), self.y[self.training]
+        if self.family is not None:
+            return make_family_problem(self.family, self.task, X, y, self.kernel, self.epsilon, qid)
         return make_problem(self.task, X, y, kernel=self.kernel, loss=self.loss, epsilon=self.epsilon, qid=qid)
 
     def run(self, lambda_min: float, max_events: int | None, time_limit: float | None) -> tuple[Lines | Steps, FoldPath]:
         """Follow the path."""
-        path = regularization_path(self.hinge, lambda_min, max_events, time_limit)
+        path = regularization_path(self.problem, lambda_min, max_events, time_limit)
         lines = followed_at(path, self.features(self.validation), self.y[self.validation])
         return lines, FoldPath(len(path), path.stopped, path.complete)
 

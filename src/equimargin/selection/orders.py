@@ -37,6 +37,22 @@ def levelled(g: Array) -> Array:
     return level
 
 
+def exchanges(a: float, b: float, ga: Array, gb: Array, query: Index, y: Array) -> tuple[Index, Index, Index, Index, Array]:
+    """Return the exchanges of places in the queries on the way from a down to b, on which g goes from ga to gb.
+
+    Returns
+    -------
+    Ranks just below a and just above b, (n,) each; of every two points of different y that change places the one that was below, and the
+    one that was above, (k,) each; and the lambdas at which they do, (k,).
+    """
+    ga, gb = levelled(ga), levelled(gb)
+    order, first = beyond(ga, gb, query)
+    last = beyond(gb, ga, query)[1]
+    i, j = inversions(order, last, y)
+    before, after = ga[j] - ga[i], gb[j] - gb[i]
+    return first, last, i, j, a + (b - a) * (before / (before - after))
+
+
 def pieces_between(a: float, b: float, lams: Array) -> tuple[Index, Array, NDArray[np.bool_]]:
     """The pieces between events at lambdas (k,) on the way from a down to b.
 

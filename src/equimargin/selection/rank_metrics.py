@@ -19,7 +19,7 @@ from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.labels import Index
 from equimargin.metrics import PerQuery
-from equimargin.selection.orders import Knots, beyond, inversions, levelled, pieces_between
+from equimargin.selection.orders import Knots, exchanges, pieces_between
 
 RankMetric = Callable[[ArrayLike, ArrayLike, ArrayLike | None], PerQuery]
 """A metric of relevances, decision values and queries, as those of `equimargin.metrics` are. It must depend on the order of f alone."""
@@ -58,12 +58,8 @@ class AnyRankMetric:
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
         """In O(n log n + inversions), and a score of every query in which something crossed, for every crossing."""
-        ga, gb = levelled(ga), levelled(gb)
-        order, ranks = beyond(ga, gb, self.query)
+        ranks, _, i, j, lams = exchanges(a, b, ga, gb, self.query, np.arange(len(ga), dtype=np.float64))
         self._start(ranks)
-        i, j = inversions(order, beyond(gb, ga, self.query)[1], np.arange(len(ga), dtype=np.float64))
-        before, after = ga[j] - ga[i], gb[j] - gb[i]
-        lams = a + (b - a) * (before / (before - after))
         events, ends, wide = pieces_between(a, b, lams)
         scores, crossed = [], set[int]()
         for piece in range(len(ends) - 1):

@@ -20,7 +20,7 @@ from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.labels import numbers
 from equimargin.selection.along_path import Lines, NothingToChoose, Steps, _knots, followed_at
-from equimargin.selection.orders import Knots, beyond, inversions, levelled, pieces_between
+from equimargin.selection.orders import Knots, exchanges, pieces_between
 from equimargin.solvers.path import AnyPath
 
 
@@ -98,12 +98,10 @@ class _Reached:
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
         """Keep what is accepted between two lambdas, in O(n) for every swap."""
-        ga, gb, one = levelled(ga), levelled(gb), np.zeros(len(ga), dtype=np.int64)
-        order, ranks = beyond(ga, gb, one)
+        n = len(ga)
+        ranks, _, i, j, lams = exchanges(a, b, ga, gb, np.zeros(n, dtype=np.int64), np.arange(n, dtype=np.float64))
         below = np.searchsorted(np.sort(ranks), ranks)
-        i, j = inversions(order, beyond(gb, ga, one)[1], np.arange(len(ga), dtype=np.float64))
-        before, after = ga[j] - ga[i], gb[j] - gb[i]
-        events, ends, wide = pieces_between(a, b, a + (b - a) * (before / (before - after)))
+        events, ends, wide = pieces_between(a, b, lams)
         jumped = not np.array_equal(below, self.below)  # then others may be above a point that has as many below it as before
         lowest = set(range(len(below))) if jumped else set()
         for piece in range(len(ends) - 1):

@@ -24,7 +24,7 @@ from equimargin.formulations.problem.labels import Index, numbers, queries, rele
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.metrics import concordance
-from equimargin.selection.orders import SCORE_ROUNDING, Knots, beyond, inversions, levelled, steps
+from equimargin.selection.orders import SCORE_ROUNDING, Knots, exchanges, steps
 from equimargin.selection.rank_metrics import CUT, NAMED, AnyRankMetric, RankMetric, rank_metric_of
 
 KNOT_SPACING = 0.05
@@ -64,18 +64,15 @@ class PairwiseAccuracy:
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
         """In O(n log n + crossings)."""
-        ga, gb = levelled(ga), levelled(gb)
-        order, ranks = beyond(ga, gb, self.query)
+        ranks, last, i, j, lams = exchanges(a, b, ga, gb, self.query, self.y)
         if not np.array_equal(ranks, self._ranks):
             counts = concordance(self.y, ranks, self.query)
             self._twice_right = int((2 * counts.concordant + counts.tied).sum())
         at_first = self._twice_right
-        _, self._ranks = beyond(gb, ga, self.query)
-        i, j = inversions(order, self._ranks, self.y)
-        before, after = ga[j] - ga[i], gb[j] - gb[i]
+        self._ranks = last
         gains = np.where(self.y[i] > self.y[j], 2, -2)
         self._twice_right += int(gains.sum())
-        lams, right = steps(a, b, a + (b - a) * (before / (before - after)), at_first, gains)
+        lams, right = steps(a, b, lams, at_first, gains)
         return lams, right / (2 * self.pairs)
 
 
@@ -145,13 +142,8 @@ class EpsilonInsensitive(AbsoluteError):
     name = "epsilon_insensitive"
 
 
-METRIC_OF_NAME: Mapping[str, Callable[..., Metric]] = {
-    "pairwise_accuracy": PairwiseAccuracy,
-    "accuracy": Accuracy,
-    "mean_squared_error": SquaredError,
-    "mean_absolute_error": AbsoluteError,
-    "epsilon_insensitive": EpsilonInsensitive,
-}
+METRICS = (PairwiseAccuracy, Accuracy, SquaredError, AbsoluteError, EpsilonInsensitive)
+METRIC_OF_NAME: Mapping[str, Callable[..., Metric]] = {metric.name: metric for metric in METRICS}
 """The metrics of points that can be followed along a path, by their names; `rank_metric_of` knows those of rankings."""
 
 
@@ -206,6 +198,3 @@ def _knots(a: float, b: float, r: Array, d: Array, share: float, error: Callable
         lams = -np.sort(-np.append(lams, a * b / (b + share * (a - b))))
     shares = (a / lams - 1) / (a / b - 1) if b < a else np.zeros(len(lams))
     return lams, np.array([error(r - s * d) for s in shares])
-
-
-__all__ = ["METRIC_OF_NAME", "AbsoluteError", "Accuracy", "EpsilonInsensitive", "Metric", "PairwiseAccuracy", "SquaredError", "find_metric"]

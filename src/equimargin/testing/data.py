@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -62,14 +64,28 @@ def scales(tails: bool = True) -> st.SearchStrategy[float]:
     return exponents.map(lambda e: float(10**e))
 
 
-def costs(tails: bool = True) -> st.SearchStrategy[float]:
-    """C, drawn as `scales` are; 1 is the simplest.
+def drawn_examples(strategy: st.SearchStrategy[Any], count: int, seed: int | str) -> list[Any]:
+    """Return examples of a strategy, always the same ones for a seed, the simplest first.
 
     Parameters
     ----------
-    tails : whether to leave [0.1, 10].
+    strategy : SearchStrategy
+        Strategy of the examples.
+    count : int
+        Largest number of examples.
+    seed : int or str
+        Seed of the draws.
     """
-    return scales(tails)
+    found: list[Any] = []
+
+    @seeded(seed)
+    @settings(max_examples=count, phases=[Phase.generate], database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(strategy)
+    def collect(example: Any) -> None:
+        found.append(example)
+
+    collect()
+    return found
 
 
 @st.composite

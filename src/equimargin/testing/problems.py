@@ -6,8 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
 from equimargin.formulations import Kernel, OneNormProblem, Problem
@@ -16,7 +14,7 @@ from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.kernels.kernel import RBF, Polynomial
 from equimargin.formulations.numeric.rounding import SMALLEST
 from equimargin.formulations.rows.listed import Tube
-from equimargin.testing.data import DATA_OF, Draw, costs, kernels, scales, weights
+from equimargin.testing.data import DATA_OF, Draw, drawn_examples, kernels, scales, weights
 from equimargin.testing.families import HARD, ONE_NORM, task_of
 
 SMALL, LARGE = (1, 19), (20, 32)
@@ -40,7 +38,7 @@ def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool =
     """
     task, settings = task_of(family), FAMILIES[family].settings
     kernel = draw(kernels())
-    C = {} if family in HARD else {"C": draw(costs(tails))}
+    C = {} if family in HARD else {"C": draw(scales(tails))}
     data = draw(DATA_OF[task](max_points, tails, min_points))._asdict() | C | {"kernel": kernel}
     if "delta" in settings:
         data["delta"] = draw(st.sampled_from([0.5, 0.1, 3.0]))
@@ -67,16 +65,9 @@ def drawn_problem(family: str, seed: int, number: int) -> Problem:
         Two in five numbers have instances of 20 to 32 points, the others of 1 to 19.
     """
     least, most = LARGE if number % LARGE_IN[1] < LARGE_IN[0] else SMALL
-    found: list[Problem] = []
-
-    @seeded(f"{seed} {family} {number}")
-    @settings(max_examples=2, phases=[Phase.generate], database=None, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(margin_problems(family, most, min_points=least))
-    def collect(problem: Problem) -> None:
-        found.append(problem)
-
-    collect()
-    return found[-1]  # the first example is the simplest one
+    # The first example is the simplest one.
+    problem: Problem = drawn_examples(margin_problems(family, most, min_points=least), 2, f"{seed} {family} {number}")[-1]
+    return problem
 
 
 FLOAT64_BORDERS = (5e-324, 2.3e-308, 1e-165, 1e-154, 1e-85, 1e85, 1.4e154, 1e200)

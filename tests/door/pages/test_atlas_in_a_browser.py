@@ -18,7 +18,7 @@ from equimargin.atlas import write_atlas
 from equimargin.atlas.writing import PYODIDE as PYODIDE_FILES
 from equimargin.atlas.writing import write_checker
 from equimargin.formulations import classification
-from equimargin.proofs import certify
+from equimargin.proofs import certificate, write_certificate
 from equimargin.solvers import solve
 from places import ROOT
 
@@ -65,7 +65,7 @@ def accepted(tmp_path: Path) -> Path:
     """A certificate that the checker accepts."""
     problem = classification(np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), np.array([-1.0, -1.0, 1.0]))
     file = tmp_path / "accepted.json"
-    certify(solve(problem), file)
+    write_certificate(certificate(solve(problem)), file)
     return file
 
 

@@ -33,7 +33,7 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
-from equimargin.proofs import certificate, certify, checker
+from equimargin.proofs import certificate, checker, write_certificate
 from equimargin.proofs.certificates.problem import certificate_at, certificate_of_ray, state
 from equimargin.solvers import exact_optimum, solve
 from equimargin.solvers.ray import FarkasRay
@@ -300,18 +300,18 @@ def test_the_digest_is_that_of_the_problem() -> None:
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     solution = solve(classification(*XOR, kernel=polynomial(2)))
-    certify(solution, tmp_path / "xor.json")
+    write_certificate(certificate(solution), tmp_path / "xor.json")
     assert checker.main([str(tmp_path / "xor.json")]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["xor.json"]
     with pytest.raises(ValueError, match=r"exact"):
-        certify(solution, tmp_path / "xor.json", "exact")
+        write_certificate(certificate(solution, "exact"), tmp_path / "xor.json")
     assert checker.main([str(tmp_path / "xor.json")]) == 0
 
 
 def test_nothing_is_written_that_the_checker_does_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "LARGEST_FILE", 500)
     with pytest.raises(ValueError, match=r"bytes, and its checker reads 500$"):
-        certify(solve(classification(*XOR, kernel=polynomial(2))), tmp_path / "xor.json")
+        write_certificate(certificate(solve(classification(*XOR, kernel=polynomial(2)))), tmp_path / "xor.json")
     assert list(tmp_path.iterdir()) == []
 
 

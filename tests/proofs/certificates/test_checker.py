@@ -24,7 +24,7 @@ import pytest
 from campaigns import certificate_mutations as mutant
 from equimargin.formulations import classification, linear, polynomial, precomputed, rbf
 from equimargin.formulations.programs import Program, program_from_arrays
-from equimargin.proofs import certificate, certify, checker, program_certificate
+from equimargin.proofs import certificate, checker, program_certificate, write_certificate
 from equimargin.solvers import exact_optimum, solve
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, Undecided, program_optimum
 from equimargin.testing import sample_problem
@@ -238,7 +238,7 @@ def test_what_is_printed_contains_the_claim(scale: float, tmp_path: Path, capsys
         problem = classification(X, [-1, -1, 1, 1], np.inf, linear())
     optimum = exact_optimum(problem)
     assert optimum.value is not None
-    certify(optimum, tmp_path / "exact.json")
+    write_certificate(certificate(optimum), tmp_path / "exact.json")
     assert checker.main([str(tmp_path / "exact.json")]) == 0
     lower, upper = (float(end) for end in capsys.readouterr().out.rsplit("[", 1)[1].rstrip("]\n").split(", "))
     assert lower < optimum.value < upper

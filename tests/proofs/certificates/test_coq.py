@@ -25,7 +25,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.proofs import certificate, certify_path, coq
+from equimargin.proofs import certificate, coq, path_certificate, write_certificate
 from equimargin.proofs.coq.__main__ import main
 from equimargin.proofs.coq.compiled import library
 from equimargin.proofs.coq.program import _name
@@ -137,7 +137,7 @@ def test_coq_proves_what_it_covers_and_says_what_it_does_not(tmp_path: Path) -> 
     proved |= {f"side{k}": one for k, (_, one) in enumerate(one_sided(SOFT))}
     files = [written(tmp_path, f"{name}.json", document) for name, document in proved.items()]
     path = as_a(RegularizationPath, regularization_path(classification(X, [1, -1, -1, 1, -1], 2.0), 0.1))
-    certify_path(path, tmp_path / "path.json")
+    write_certificate(path_certificate(path), tmp_path / "path.json")
     status, said = verify(*files, tmp_path / "path.json")
     assert status == 4
     for name in proved:

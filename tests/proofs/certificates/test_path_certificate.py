@@ -20,7 +20,7 @@ from campaigns import certificate_mutations as mutant
 from equimargin.cli.app import app
 from equimargin.data import load
 from equimargin.formulations import MarginProblem, classification, linear, one_norm_ranking, polynomial, ranking, rbf, regression
-from equimargin.proofs import certify_path, checker, path_certificate
+from equimargin.proofs import checker, path_certificate, write_certificate
 from equimargin.proofs.certificates.problem import state
 from equimargin.solvers import RegularizationPath, regularization_path
 from equimargin.testing import sample_problem
@@ -214,5 +214,5 @@ def test_the_command_line_certifies_and_checks(tmp_path: Path) -> None:
     assert (answer.exit_code, "REJECTED: digests" in answer.output or "REJECTED: gap_is" in answer.output) == (1, True)
     answer = runner.invoke(app, ["path", "iris", "--family", "svm.onenorm", *options])
     assert (answer.exit_code, "one-norm problem has no certificate" in " ".join(answer.output.split())) == (2, True)
-    certify_path(path_of(of_family("rank.l1")), file)
+    write_certificate(path_certificate(path_of(of_family("rank.l1"))), file)
     assert checker.main([str(file)]) == 0

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from campaigns import certificate_mutations as mutant
 from equimargin.formulations.programs import Program, program_from_arrays
-from equimargin.proofs import certify_program, checker, enclosure, program_certificate
+from equimargin.proofs import checker, enclosure, program_certificate, write_certificate
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, program_optimum
 from equimargin.testing import programs
 
@@ -88,7 +88,7 @@ def test_numbers_of_any_length_are_written_and_read(tmp_path: Path) -> None:
     program = program_from_arrays([[2]], [tiny], G=[[-1]], h=[-tiny])
     outcome = program_optimum(program)
     assert isinstance(outcome, Optimum)
-    certify_program(program, outcome, tmp_path / "long.json")
+    write_certificate(program_certificate(program, outcome), tmp_path / "long.json")
     assert checker.main([str(tmp_path / "long.json")]) == 0
 
 

@@ -293,13 +293,13 @@ def _certify(found: AnyPath, file: Path | None, gap: float) -> None:
     if file is None:
         return
     from equimargin.proofs.certificates.path import path_certificate
-    from equimargin.proofs.certificates.writing import write
+    from equimargin.proofs.certificates.writing import write_certificate
     from equimargin.solvers import OneNormPath
 
     if isinstance(found, OneNormPath):
         raise ValueError(f"--certify {file}: the path of a one-norm problem has no certificate")
     document = path_certificate(found, gap=gap)
-    write(document, file)
+    write_certificate(document, file)
     claim, count = document["claim"], len(document["path"]["points"])
     points = "1 point proves" if count == 1 else f"{count:,} points prove"
     typer.echo(f"  certificate {file}: {points} a relative gap of {gap:g} at every lambda from {claim['from']:.6g} to {claim['to']:.6g}")
