@@ -7,9 +7,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from equimargin.formulations.numeric.arguments import check_choice
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.metrics.agreement import concordance
-from equimargin.metrics.per_query import PerQuery, one_of
+from equimargin.metrics.per_query import PerQuery
 
 Ties = Literal["right", "wrong"]
 
@@ -36,7 +37,7 @@ def preference_loss(h1: ArrayLike, h2: ArrayLike, y1: ArrayLike, y2: ArrayLike, 
 
     Source: O, section 2: "inversions on pairs of objects". The text at hand leaves the formula out, and with it what a tie counts.
     """
-    one_of("ties", ties, ("right", "wrong"))
+    check_choice(ties, "ties", ("right", "wrong"))
     predicted, right = (np.greater(a, b) - 1.0 * np.less(a, b) for a, b in ((h1, h2), (y1, y2)))
     wrong = predicted * right < 0
     if ties == "wrong":
@@ -67,7 +68,7 @@ def empirical_risk(y: ArrayLike, h: ArrayLike, qid: ArrayLike | None = None, tie
 
     Source: O, section 2, R_emp.
     """
-    one_of("ties", ties, ("right", "wrong"))
+    check_choice(ties, "ties", ("right", "wrong"))
     counts = concordance(y, h, qid)
     inverted = counts.discordant + counts.tied if ties == "wrong" else counts.discordant
     return PerQuery(counts.query, np.asarray(2.0 * inverted, dtype=np.float64), counts.objects.astype(np.float64) ** 2)

@@ -22,7 +22,6 @@ from equimargin.formulations.family import FAMILIES, program_families
 from equimargin.formulations.numeric.arguments import check_choice, did_you_mean
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Tube
-from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.proofs.equivalence import Statement, name_of
 from equimargin.testing import margin_problems, sample_problem
 
@@ -125,20 +124,11 @@ def drawn(data: Any, examples: int, seed: int) -> list[Any]:
     ------
     ValueError : the strategy draws nothing, or fails.
     """
-    from hypothesis import HealthCheck, Phase, given, settings
-    from hypothesis import seed as seeded
+    from equimargin.own.instances import use_drawn
 
     found: dict[bytes | int, Any] = {}
-
-    @seeded(seed)
-    @settings(max_examples=examples, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-    @given(data)
-    def collect(instance: Any) -> None:
-        found.setdefault(key(instance), instance)
-
     try:
-        with kept_from_quitting():
-            collect()
+        use_drawn(data, lambda instance: found.setdefault(key(instance), instance), examples, seed)
     except Exception as failure:  # a user-defined strategy may raise any exception
         raise ValueError(f"the strategy draws no data: {type(failure).__name__}: {failure}") from failure
     return sorted(found.values(), key=lambda instance: -size(instance))

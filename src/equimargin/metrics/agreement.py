@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.numeric.arguments import check_weights, format_value
+from equimargin.formulations.numeric.arguments import check_choice, check_weights, format_value
 from equimargin.formulations.problem.labels import Index, relevances
 from equimargin.formulations.rows.labelled import LabelledPairs
-from equimargin.metrics.per_query import PerQuery, Ranking, one_of
+from equimargin.metrics.per_query import PerQuery, Ranking
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ def pairwise_accuracy(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None, 
 
     Source: K, section 4.2.
     """
-    one_of("ties", ties, ("half", "wrong"))
+    check_choice(ties, "ties", ("half", "wrong"))
     counts = concordance(y, f, qid)
     right = counts.concordant + counts.tied / 2 if ties == "half" else counts.concordant.astype(np.float64)
     return PerQuery(counts.query, right, counts.pairs.astype(np.float64))

@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from equimargin.formulations.numeric.arguments import check_choice
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.metrics.per_query import PerQuery, Ranking, evaluate_per_query, group_means, one_of, places
+from equimargin.metrics.per_query import PerQuery, Ranking, evaluate_per_query, group_means, places
 
 Gain = Literal["exponential", "linear"]
 Discount = Literal["letor", "shifted"]
@@ -74,7 +75,7 @@ def ndcg(
     presence of tied scores (2008), for the mean over orders.
     """
     last, ratios = places(k), _ratios(gain, discount, ties)
-    one_of("short_queries", short_queries, ("count", "zero"))
+    check_choice(short_queries, "short_queries", ("count", "zero"))
     shortest = 0 if last is None or short_queries == "count" else last
     return evaluate_per_query(_graded(y, f, qid), lambda y, f: float(ratios(y, f)[:last][-1]) if len(y) >= shortest else 0.0)
 
@@ -116,9 +117,9 @@ def _graded(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None) -> Ranking:
 
 def _ratios(gain: str, discount: str, ties: str) -> Callable[[Array, Array], Array]:
     """NDCG@k for k = 1, ..., l, (l,), of relevances y (l,) by falling f (l,)."""
-    one_of("gain", gain, ("exponential", "linear"))
-    one_of("discount", discount, ("letor", "shifted"))
-    one_of("ties", ties, ("average", "ordinal"))
+    check_choice(gain, "gain", ("exponential", "linear"))
+    check_choice(discount, "discount", ("letor", "shifted"))
+    check_choice(ties, "ties", ("average", "ordinal"))
 
     def ratios(y: Array, f: Array) -> Array:
         if y.max() == 0:

@@ -76,12 +76,6 @@ def groups(f: Array) -> Index:
     return np.cumsum(np.append(False, f[1:] != f[:-1]))
 
 
-def one_of(name: str, value: str, known: tuple[str, ...]) -> None:
-    """Refuse a word that is not one of those known."""
-    if value not in known:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
-
-
 def places(k: int | None) -> int | None:
     """How many documents from the first on are asked for; None: all.
 

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.numeric.arguments import check_number
+from equimargin.formulations.numeric.arguments import check_choice, check_number
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.metrics.per_query import PerQuery, Ranking, evaluate_per_query, group_means, groups, one_of, places
+from equimargin.metrics.per_query import PerQuery, Ranking, evaluate_per_query, group_means, groups, places
 
 Orders = Literal["average", "ordinal"]
 """What becomes of documents with the same f."""
@@ -106,7 +106,7 @@ def average_precision(
 
     Source: W, information retrieval quality; McSherry and Najork (2008), as in `ndcg`.
     """
-    one_of("ties", ties, ("average", "ordinal", "max"))
+    check_choice(ties, "ties", ("average", "ordinal", "max"))
     check_threshold(threshold)
     return evaluate_per_query(Ranking.of(y, f, qid), lambda y, f: _precision(y >= threshold, f, ties))
 
@@ -114,7 +114,7 @@ def average_precision(
 def _found(k: int | None, threshold: float, ties: str) -> Callable[[Array, Array], tuple[float, int]]:
     """The relevant documents among the first k of a query, and all its relevant ones; y and f by falling f."""
     last = places(k)
-    one_of("ties", ties, ("average", "ordinal"))
+    check_choice(ties, "ties", ("average", "ordinal"))
     check_threshold(threshold)
 
     def found(y: Array, f: Array) -> tuple[float, int]:

@@ -71,7 +71,7 @@ def drawn(family: Family[ProgramProblem], seed: int) -> Any:
     ValueError : a family without a strategy.
     """
     found: list[Any] = []
-    _each(family, found.append, TRIED_OUT, seed)
+    use_drawn(strategy_of(family), found.append, TRIED_OUT, seed)
     return max(found, key=lambda data: len(exactly(data)))
 
 
@@ -108,22 +108,22 @@ def check_own_formulation(entry: Formulation, examples: int = EXAMPLES, seed: in
     AssertionError : it is not worth what the definition is, or its maps do not hold, or it is a control and no instance shows that; with
         the smallest instance found, in a sentence.  ValueError : a family without a strategy.
     """
-    family, seen = program_families()[entry.family], _Seen()
+    family, seen = program_families()[entry.family], list[ProgramProblem]()
 
     def complaint(problem: ProgramProblem) -> str:
         if entry.refusal(problem) is not None:
             return ""
-        seen.count += 1
+        seen.append(problem)
         said = value_complaint(entry, problem)
         return said if said or entry.control else _complaint_of_maps(entry, problem)
 
     found = _smallest(family, complaint, examples, seed)
-    if not seen.count:
+    if not seen:
         raise AssertionError(f"{entry.id} refuses all {examples} drawn instances")
     if found is not None and not entry.control:
         raise AssertionError(str(found))
     if found is None and entry.control:
-        raise AssertionError(f"{entry.id} is a control, and is worth what {family.id} is on all {seen.count} drawn instances")
+        raise AssertionError(f"{entry.id} is a control, and is worth what {family.id} is on all {len(seen)} drawn instances")
     return found
 
 
@@ -140,7 +140,7 @@ def check_own_solver(solver: RegisteredSolver[Any], examples: int = EXAMPLES, se
     ------
     AssertionError : an answer that is worth something else, no answer, or one that cannot be made feasible; with the smallest instance.
     """
-    family, seen = program_families()[solver.families[0]], _Seen()
+    family, seen = program_families()[solver.families[0]], list[ProgramProblem]()
 
     def complaint(problem: ProgramProblem) -> str:
         proven = optimum(problem)
@@ -158,7 +158,7 @@ def check_own_solver(solver: RegisteredSolver[Any], examples: int = EXAMPLES, se
             value = worth(problem, found).interval
         except ValueError as wrong:
             return f"{solver.name}: {wrong}"
-        seen.count += 1
+        seen.append(problem)
         apart = max(value.lower - proven.upper, proven.lower - value.upper)
         admitted = f"and it admits to be off by {found.accuracy:.0e} of the size of the objective's terms"
         off = f"{solver.name} is worth {value.upper!r} where the optimum is {proven}, {admitted}"
@@ -168,15 +168,8 @@ def check_own_solver(solver: RegisteredSolver[Any], examples: int = EXAMPLES, se
     refuted = _smallest(family, complaint, examples, seed)
     if refuted is not None:
         raise AssertionError(str(refuted))
-    if not seen.count:
+    if not seen:
         raise AssertionError(f"{solver.name} refuses all {examples} drawn instances")
-
-
-@dataclass
-class _Seen:
-    """How many instances a check has looked at."""
-
-    count: int = 0
 
 
 def value_complaint(entry: Formulation, problem: ProgramProblem) -> str:
@@ -249,18 +242,30 @@ def _smallest(family: Family[ProgramProblem], complaint: Callable[[ProgramProble
 
     try:
         with kept_from_quitting():
-            hypothesis.find(strategy_of(family), refutes, settings=_settings(examples), random=Random(seed))
+            hypothesis.find(strategy_of(family), refutes, settings=unhurried(examples), random=Random(seed))
     except hypothesis.errors.NoSuchExample:
         return None
     return found[-1]
 
 
-def _each(family: Family[ProgramProblem], use: Callable[[Any], None], examples: int, seed: int) -> None:
-    """Use a given number of drawn data."""
+def use_drawn(strategy: Any, use: Callable[[Any], object], examples: int, seed: int) -> None:
+    """Use data that a strategy draws.
+
+    Parameters
+    ----------
+    strategy : SearchStrategy
+        Strategy of hypothesis.
+    use : callable
+        Called with every datum.
+    examples : int
+        Number of data.
+    seed : int
+        Seed of the draws.
+    """
 
     @hypothesis.seed(seed)
-    @_settings(examples)
-    @hypothesis.given(strategy_of(family))
+    @hypothesis.settings(unhurried(examples), phases=[hypothesis.Phase.generate])
+    @hypothesis.given(strategy)
     def run(data: Any) -> None:
         use(data)
 
@@ -268,7 +273,14 @@ def _each(family: Family[ProgramProblem], use: Callable[[Any], None], examples: 
         run()
 
 
-def _settings(examples: int) -> hypothesis.settings:
+def unhurried(examples: int) -> hypothesis.settings:
+    """Return settings without limits on the time of an example.
+
+    Parameters
+    ----------
+    examples : int
+        Largest number of examples.
+    """
     slow = list(hypothesis.HealthCheck)
     return hypothesis.settings(max_examples=examples, deadline=None, database=None, report_multiple_bugs=False, suppress_health_check=slow)
 
