@@ -57,7 +57,7 @@ def solved(problem: ProgramProblem, solver: str, function: Callable[[], Any], ac
         Name of the solver.
     function : callable
         Returns a value of the family, or values of variables of the definition by name, or the
-        name of a formulation and values of its variables.
+        name of a formulation and values of its variables; or a solution.
     accuracy : float
         Relative, as the solver admits.
     seconds : float or None
@@ -68,6 +68,8 @@ def solved(problem: ProgramProblem, solver: str, function: Callable[[], Any], ac
         answer = interruptible(function, seconds=inf if seconds is None else seconds)
     except TimeoutError as late:
         return ProgramSolution(problem, solver, Status.TIME_LIMIT, f"given up: {late}", None, run_seconds() - started, accuracy)
+    if isinstance(answer, ProgramSolution):
+        return answer
     taken = run_seconds() - started
     try:
         value, values, formulation = _read(problem, answer)

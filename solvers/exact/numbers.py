@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, inf, lcm
+from math import gcd, lcm
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ Integers = NDArray[Any]
 Fractions = NDArray[Any]
 """An array of Fractions."""
 CHARACTERISTIC_POINTS = 60
-"""Points of the largest given matrix whose characteristic polynomial is computed, which takes a second or two without asking a time limit.
+"""Points of the largest given matrix whose characteristic polynomial is computed, in a second or two in which no interrupt is noticed.
 
 A larger one is left to Rump's test."""
 
@@ -240,19 +240,28 @@ def null_vector(matrix: Integers) -> list[int] | None:
     return [sign * v // shared for v in vector]
 
 
-def semidefinite(problem: Problem, numbers: IntegerProblem) -> str:
+def semidefinite(problem: Problem, numbers: IntegerProblem, clock: Clock) -> str:
     """Return the reason, in words, why K is known to be positive semidefinite.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem with a rational kernel.
+    numbers : IntegerProblem
+        Its numbers.
+    clock : Clock
+        Time limit.
 
     Raises
     ------
-    ValueError : a given matrix that is not, or of which it is not proved.
+    ValueError : a given matrix that is not, or of which it is not proved.  OutOfTime : the proof would take too long.
     """
     if isinstance(problem, OneNormProblem):
         return "a linear program asks nothing of K"
     if not problem.kernel.given:
         return f"the {problem.kernel.name} kernel is positive semidefinite by construction"
     if problem.m <= CHARACTERISTIC_POINTS:
-        if not has_no_negative_eigenvalue(numbers.K.tolist(), Clock(inf)):
+        if not has_no_negative_eigenvalue(numbers.K.tolist(), clock):
             raise ValueError("the Gram matrix is not positive semidefinite: the problem is not convex, no optimum is claimed")
         return "the signs of the exact characteristic polynomial of the given matrix alternate, so that no eigenvalue is negative"
     if proven_shift(problem.gram.dense) != 0.0:

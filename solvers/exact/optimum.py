@@ -127,12 +127,16 @@ def exact_optimum(
         raise ValueError(str(refused))
     started, clock = time.perf_counter(), Clock(inf if time_limit is None else time_limit, max_iter)
     numbers = integral(problem)
-    why = semidefinite(problem, numbers)
     seconds = FLOAT_SECONDS if time_limit is None else min(FLOAT_SECONDS, FLOAT_SHARE * time_limit)
-    if isinstance(problem, OneNormProblem):
-        end = _linear(problem, OneNormSimplex(problem, numbers, clock), seconds)
-    else:
-        end = _quadratic(problem, ActiveSet(numbers, clock), seconds, None if start is None else problem.own_point(start))
+    try:
+        why = semidefinite(problem, numbers, clock)
+        if isinstance(problem, OneNormProblem):
+            end = _linear(problem, OneNormSimplex(problem, numbers, clock), seconds)
+        else:
+            end = _quadratic(problem, ActiveSet(numbers, clock), seconds, None if start is None else problem.own_point(start))
+    except OutOfTime as spent:  # pivots that have no time left say so themselves
+        why, bias = "not known: there was no time to prove it", BIAS_OF_0 if not numbers.biased else (None, None)
+        end = _End(Status.TIME_LIMIT, str(spent), fractions(problem.p), fractions(problem.m), 0, bias=bias)
     return ExactOptimum(
         problem,
         end.status,

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +30,7 @@ from equimargin.solvers import Solution
 
 Array = NDArray[np.float64]
 
-__all__ = ["RankBoundaries", "boundaries_between", "most_rank_errors", "predict_rank", "rank_boundaries"]
+__all__ = ["RankBoundaries", "boundaries_between", "most_rank_errors", "rank_boundaries"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,20 +79,6 @@ def rank_boundaries(solution: Solution) -> RankBoundaries:
     if not isinstance(problem.rows, LabelledPairs):
         raise ValueError("rank boundaries need a ranking problem with a relevance for every point")
     return boundaries_between(problem.rows.y, solution.decision_function(problem.X))
-
-
-def predict_rank(solution: Solution, X: Any, boundaries: RankBoundaries) -> Array:
-    """The rank of every point.
-
-    Parameters
-    ----------
-    solution : whose decision function is the utility.  X : (n, d) points.  boundaries : of that solution.
-
-    Returns
-    -------
-    (n,) ranks, of those of the training points.
-    """
-    return boundaries.rank(solution.decision_function(X))
 
 
 def boundaries_between(y: ArrayLike, f: ArrayLike) -> RankBoundaries:

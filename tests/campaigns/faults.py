@@ -585,7 +585,7 @@ FAULTS = (
     Fault(
         "any given matrix is semidefinite",
         "solvers/exact/numbers.py",
-        "if not has_no_negative_eigenvalue(numbers.K.tolist(), Clock(inf)):",
+        "if not has_no_negative_eigenvalue(numbers.K.tolist(), clock):",
         "if False:",
         ("exact",),
     ),

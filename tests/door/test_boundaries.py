@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
-from equimargin.boundaries import RankBoundaries, boundaries_between, most_rank_errors, predict_rank, rank_boundaries
+from equimargin.boundaries import RankBoundaries, boundaries_between, most_rank_errors, rank_boundaries
 from equimargin.formulations import classification, one_norm_ranking, ranking, ranking_from_pairs, ranking_vector_machine, rbf
 from equimargin.solvers import Solution, solve
 
@@ -115,15 +115,15 @@ def test_the_training_points_of_a_separable_problem_have_their_ranks() -> None:
         solution = solved(problem)
         boundaries = rank_boundaries(solution)
         assert (np.diff(boundaries.thresholds) > 0).all()
-        np.testing.assert_array_equal(predict_rank(solution, X, boundaries), y)
-    assert (predict_rank(solution, X - X.mean(axis=0) * 9, boundaries) != y).any()
+        np.testing.assert_array_equal(boundaries.rank(solution.decision_function(X)), y)
+    assert (boundaries.rank(solution.decision_function(X - X.mean(axis=0) * 9)) != y).any()
 
 
 def test_a_ranking_that_learns_nothing_separates_nothing() -> None:
     """x = 1 preferred to x = 2 has the RVM's beta = 0: all utilities are equal, and one rank is never predicted."""
     solution = solved(ranking_vector_machine([[1.0], [2.0]], [1, 0], C=1.0))
     boundaries = rank_boundaries(solution)
-    assert predict_rank(solution, [[1.0], [2.0]], boundaries).tolist() == [1, 1]
+    assert boundaries.rank(solution.decision_function([[1.0], [2.0]])).tolist() == [1, 1]
 
 
 def test_what_has_no_ranks_is_a_sentence() -> None:

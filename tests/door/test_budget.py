@@ -289,20 +289,35 @@ def primal(data):
 @solver("test.dying.at_once", family)
 def at_once(problem):
     os._exit(1)
+
+class AtWork:
+    name, algorithm, families, reference = "at_work", "made for a test", ("test.dying",), False
+
+    def refusal(self, problem):
+        return None
+
+    def run(self, problem, limits, start):
+        os._exit(1)
 """
-"""A solver that takes its process with it."""
+"""Solvers that end their process, one entered and one passed to `compare`."""
 ASKING = """
-from dying import family
+import json
+from dying import AtWork, family
 from equimargin import compare
-found = compare(family({"end": 3.0}), jobs=2)
-found.to_json()
-print(found.done < found.total, found.interrupted)
+found = compare(family({"end": 3.0}), solvers=["*", AtWork()], jobs=2)
+print(json.dumps([found.done == found.total, found.interrupted, {a["solver"]: [a["agreement"], a["reason"]] for a in found.answers}]))
 """
 
 
 @pytest.mark.slow
-def test_a_process_that_dies_ends_the_comparison_with_the_answers_so_far(tmp_path: Path) -> None:
+def test_an_answer_that_ends_its_process_has_failed_and_ends_no_other(tmp_path: Path) -> None:
+    """Whichever others were at work beside it."""
     (tmp_path / "dying.py").write_text(DYING, encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(tmp_path)])}
     answer = subprocess.run([sys.executable, "-c", ASKING], env=environment, capture_output=True, text=True, timeout=HANG)
-    assert answer.stdout == "True a worker process died\n", answer.stderr
+    complete, interrupted, said = json.loads(answer.stdout)
+    assert (complete, interrupted) == (True, ""), answer.stderr
+    for name in ("test.dying.at_once", "at_work"):
+        assert said.pop(name) == ["failed", allowance.PROCESS_ENDED]
+    assert {name for name, (agreement, _) in said.items() if agreement == "agrees"} >= {"CLARABEL", "SCS"}
+    assert not [name for name, (agreement, _) in said.items() if agreement == "failed"]

@@ -398,3 +398,29 @@ def test_the_second_witness_has_the_whole_time_limit_however_fast_the_first_was(
     at_most_three_rows(monkeypatch)
     compare(problem, solvers=["CLARABEL", "smo", "huber"], time_limit=50.0)
     assert {allowed[f"solver by {name}"].seconds for name in ("smo", "huber")} == {50.0}
+
+
+def test_a_solver_that_is_entered_nowhere_may_return_a_solution_of_any_family(quitting: Any) -> None:
+    """It is judged as that of any solver."""
+
+    class Own:
+        name, algorithm, families, reference = "own", "made for a test", ("test.quitting",), False
+
+        def refusal(self, problem: Any) -> None:
+            return None
+
+        def run(self, problem: Any, limits: Any, start: Any) -> Any:
+            found = SOLVERS["test.quitting.solver"].run(problem, limits, start)
+            return replace(found, solver=self.name)
+
+    found = compare(quitting("none", None)({"end": 1.0}), solvers=["CLARABEL", Own()])
+    assert said(found)["own"][0] is Agreement.AGREES
+    assert found.to_dict()["settings"]["solvers"] == ["CLARABEL", "own"]
+
+
+def test_a_solver_that_is_asked_for_by_name_and_passed_itself_is_one_solver() -> None:
+    problem = classification(X, Y, 1.0, polynomial(2, 1, 1))
+    found = compare(problem, solvers=["CLARABEL", "smo", SOLVERS["smo"]])
+    assert [answer["solver"] for answer in found.answers].count("smo") == 1
+    with pytest.raises(ValueError, match="two solvers of one comparison are called 'smo'"):
+        compare(problem, solvers=["CLARABEL", entry("smo", lambda problem: None)])

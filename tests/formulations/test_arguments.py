@@ -18,7 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from equimargin.boundaries import predict_rank, rank_boundaries
+from equimargin.boundaries import rank_boundaries
 from equimargin.comparison import compare
 from equimargin.formulations import (
     classification,
@@ -265,7 +265,7 @@ def test_paths_and_all_that_is_made_of_problems_keep_the_names(tmp_path: Path) -
                 ask(SWAPPED)
     solution = solve(ranking(TRAINING, SIGNS).with_cost(2.0))
     with pytest.raises(ValueError, match=ORDER):
-        predict_rank(solution, SWAPPED, rank_boundaries(solution))
+        rank_boundaries(solution).rank(solution.decision_function(SWAPPED))
     for solution in one_vs_one(TRAINING, [0, 1, 2, 2]):
         with pytest.raises(ValueError, match=ORDER):
             solution.decision_function(SWAPPED)

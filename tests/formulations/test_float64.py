@@ -18,7 +18,6 @@ from scipy import sparse
 from equimargin import compare
 from equimargin.comparison.allowance import Allowance
 from equimargin.comparison.job import Job
-from equimargin.comparison.user_solver import UserSolver
 from equimargin.formulations import (
     Declaration,
     Kernel,
@@ -160,7 +159,7 @@ def test_an_interrupt_ends_a_comparison() -> None:
 
     solver = replace(SOLVERS["smo"], function=interrupted)
     with pytest.raises(KeyboardInterrupt):
-        Job(sample_problem("svm.soft"), None, "smo", 1e-8, given=UserSolver.of(solver)).run(Allowance(1.0))
+        Job(sample_problem("svm.soft"), None, "smo", 1e-8, given=solver).run(Allowance(1.0))
 
 
 def test_highs_is_not_given_what_brings_the_process_down() -> None:

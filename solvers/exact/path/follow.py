@@ -78,10 +78,12 @@ def exact_path(
     clock = Clock(inf if time_limit is None else positive(time_limit, "time_limit"))
     started = time.perf_counter()
     numbers, weights = integral(problem), relative_weights(problem)
-    semidefinite(problem, numbers)
-    pieces, stopped = follow_gaps(
-        numbers, weights, [UnsolvedInterval(*ends, _start(problem, numbers, weights, _inside(*ends), clock))], clock, max_pieces
-    )
+    try:
+        semidefinite(problem, numbers, clock)
+        gaps = [UnsolvedInterval(*ends, _start(problem, numbers, weights, _inside(*ends), clock))]
+        pieces, stopped = follow_gaps(numbers, weights, gaps, clock, max_pieces)
+    except OutOfTime as spent:
+        pieces, stopped = [], str(spent)
     return ExactPath(problem, *ends, tuple(pieces), stopped, time.perf_counter() - started)
 
 

@@ -1,16 +1,6 @@
 """Comparisons of formulations and solvers on a user's own problem: every answer is judged as it comes, and every family gets a verdict.
 
-The solver that `solve` would choose goes first in every family, because an optimum is proven
-soonest by it, and then one declaration of each: verdicts need no more. Then come all others, family
-by family: its declarations by the same backend, its other solvers, its declarations by the other
-backends, solvers that are there to be compared with, and the controls. Once the optimum of a family
-is proven, as far as answers are compared with it, none may take much longer than what has proven
-it, and a backend that did is not asked for what others have answered. Once its verdict stands, its
-further answers share what is left of the CPU time that a comparison may take.
-
-Small problems run kernels as Python. Kernels that a verdict waits for are compiled whatever that
-takes. All others are compiled in what these leave of a few seconds: a solver whose code would take
-longer waits until `equimargin warm-up` has compiled it.
+`schedule` says in which order answers are asked for, and how long each may take.
 """
 
 from __future__ import annotations
@@ -123,9 +113,9 @@ def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> I
     if not families:
         raise ValueError(f"none of the chosen formulations and solvers is for {', '.join(problem.family for problem in problems)}")
     settings: dict[str, Any] = {name: getattr(request, name) for name in ("tol", "agree_tol", "time_limit", "total_time", "patient")}
-    settings |= {"formulations": sorted(choice.ids), "solvers": choice.solvers}
+    settings |= {"formulations": sorted(choice.ids), "solvers": [*choice.backends, *choice.solvers]}
     jobs = [job for family in families for job in family.jobs]
-    left_out = (*choice.weak(meant), *choice.without_an_answer(jobs, request.formulations))
+    left_out = tuple(choice.left_out(meant, jobs, request.formulations))
     return Schedule(families, request, choice.asked, settings, left_out, started).comparisons()
 
 

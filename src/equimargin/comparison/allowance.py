@@ -34,6 +34,8 @@ NOT_COMPILED = "its code is not compiled yet; type `equimargin warm-up`, once, a
 
 It says code, because a kernel would be taken for one of the problem.
 """
+PROCESS_ENDED = "the process that ran it ended: it crashed, was killed, or quit by itself"
+"""Reason of an answer whose process ended, also when it ran alone."""
 OUT_OF_TIME = "stopped as the total time was over"
 """Reason of an answer that is stopped at the end of the total time."""
 

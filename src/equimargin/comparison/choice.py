@@ -8,12 +8,14 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from equimargin.comparison.job import Job
-from equimargin.comparison.user_solver import UserSolver
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.numeric.arguments import did_you_mean
+from equimargin.formulations.numeric.arguments import did_you_mean, format_value
 from equimargin.formulations.problem import AnyProblem
-from equimargin.solvers import BACKENDS, SOLVERS, Solver
-from equimargin.solvers.registry import RegisteredSolver, supports_family
+from equimargin.formulations.rows.loss import LOSS_NAMES
+from equimargin.formulations.user_functions import kept_from_quitting
+from equimargin.proofs.referee.evidence import what_was_raised
+from equimargin.solvers import BACKENDS, SOLVERS, Requirements, Solver
+from equimargin.solvers.registry import RegisteredSolver
 
 ACCURATE = "CLARABEL"
 """Name of the backend of controls: refuting a misprint takes an accurate solution."""
@@ -27,18 +29,18 @@ class Choice:
     ----------
     ids : list[str]
         Formulations.
-    names : list[str]
-        Backends and solvers by their names.
+    backends : list[str]
+        Backends by their names.
+    solvers : dict[str, RegisteredSolver]
+        Specialised solvers by their names, those that were passed as objects last.
     asked : set[str]
         Patterns of backends and solvers, in capital letters: one in full asks for them by name.
-    given : list[UserSolver]
-        Solvers that were passed as objects.
     """
 
     ids: list[str]
-    names: list[str]
+    backends: list[str]
+    solvers: dict[str, RegisteredSolver[Any]]
     asked: set[str]
-    given: list[UserSolver]
 
     @classmethod
     def of(cls, formulations: str | Sequence[str], solvers: Sequence[str | Solver]) -> Choice:
@@ -54,14 +56,18 @@ class Choice:
         ValueError
             If a pattern matches nothing, something is no solver, or two solvers have one name.
         """
-        ids, given = matching(formulations, REGISTRY, "formulation"), _given(solvers)
+        ids = matching(formulations, REGISTRY, "formulation")
+        given = [_registered(each) for each in solvers if not isinstance(each, str)]
         patterns = [each for each in solvers if isinstance(each, str)]
-        return cls(ids, matching(patterns, [*BACKENDS, *SOLVERS], "solver"), {name.upper() for name in patterns}, given)
-
-    @property
-    def solvers(self) -> list[str]:
-        """The names of all solvers."""
-        return [*self.names, *(solver.name for solver in self.given)]
+        names = matching(patterns, [*BACKENDS, *SOLVERS], "solver")
+        chosen = {name: SOLVERS[name] for name in names if name in SOLVERS}
+        for solver in given:
+            known = chosen.get(solver.name) or SOLVERS.get(solver.name)
+            if solver.name in BACKENDS or (known is not None and known is not solver):
+                raise ValueError(f"two solvers of one comparison are called {solver.name!r}: give this one another name")
+            chosen[solver.name] = solver
+        asked = {name.upper() for name in (*patterns, *(solver.name for solver in given))}
+        return cls(ids, [name for name in names if name in BACKENDS], chosen, asked)
 
     def jobs(self, problem: AnyProblem, tol: float, controls: bool = False) -> list[Job]:
         """Return the jobs of one problem in the order of its records, controls last.
@@ -76,11 +82,12 @@ class Choice:
             Whether formulations that are wrong on purpose take part.
         """
         entries = [REGISTRY[id] for id in self.ids if REGISTRY[id].family == problem.family]
-        backends = [name for name in self.names if name in BACKENDS and not self._is_weak(name, problem.kind)]
+        backends = [name for name in self.backends if not self._is_weak(name, problem.kind)]
         jobs = [Job(problem, entry.id, name, tol, entry.module) for entry in entries if not entry.control for name in backends]
-        solving = [SOLVERS[name] for name in self.names if name in SOLVERS and SOLVERS[name].takes(problem.family)]
-        jobs += [Job(problem, None, solver.name, tol, solver.module) for solver in solving]
-        jobs += [Job(problem, None, solver.name, tol, given=solver) for solver in self.given if supports_family(solver, problem.family)]
+        for name, solver in self.solvers.items():
+            if solver.takes(problem.family):
+                given = None if SOLVERS.get(name) is solver else solver
+                jobs.append(Job(problem, None, name, tol, solver.module, given=given))
         if controls:
             wrong = (entry for entry in entries if entry.control)
             jobs += [Job(problem, entry.id, ACCURATE, tol, entry.module, control=True) for entry in wrong]
@@ -90,38 +97,29 @@ class Choice:
         """Return True for a backend that is weak on a kind of program and not named in full."""
         return backend not in self.asked and BACKENDS[backend].suited not in ("any", kind)
 
-    def weak(self, problems: Iterable[AnyProblem]) -> Iterator[str]:
-        """Yield sentences on backends left out as weak on a kind of program.
+    def left_out(self, problems: Iterable[AnyProblem], jobs: Sequence[Job], formulations: str | Sequence[str]) -> Iterator[str]:
+        """Yield sentences on weak backends, and on choices for none of the problems.
+
+        A choice is a formulation by its own name, or a solver by any pattern but that of all.
 
         Parameters
         ----------
         problems : Iterable[AnyProblem]
             Problems of the comparison.
-        """
-        for kind in dict.fromkeys(problem.kind for problem in problems):
-            for name in self.names:
-                if name in BACKENDS and self._is_weak(name, kind):
-                    yield f"{name} on {kind} programs (weak there; --solver {name} runs it)"
-
-    def without_an_answer(self, jobs: Sequence[Job], formulations: str | Sequence[str]) -> Iterator[str]:
-        """Yield sentences on chosen solvers and formulations that are for none of the problems.
-
-        Formulations are chosen by their own names, solvers by any pattern but that of all.
-
-        Parameters
-        ----------
         jobs : Sequence[Job]
-            All jobs of the comparison.
+            All their jobs.
         formulations : str or Sequence[str]
             Patterns of formulations.
         """
+        for kind in dict.fromkeys(problem.kind for problem in problems):
+            weak = [name for name in self.backends if self._is_weak(name, kind)]
+            yield from (f"{name} on {kind} programs (weak there; --solver {name} runs it)" for name in weak)
         compared = dict.fromkeys(job.problem.family for job in jobs)
         answering = {job.solver for job in jobs}
-        by_name = [SOLVERS[name] for name in SOLVERS if any(fnmatchcase(name.upper(), pattern) for pattern in self.asked - {"*"})]
-        chosen: list[RegisteredSolver[Any] | UserSolver] = [*by_name, *self.given]
-        for solver in chosen:
-            if solver.name not in answering:
-                yield f"{solver.name} is for {', '.join(solver.families)}, and compared is {', '.join(compared)}"
+        for name, solver in self.solvers.items():
+            asked = name.upper() in self.asked or any(fnmatchcase(name.upper(), pattern) for pattern in self.asked - {"*"})
+            if asked and name not in answering:
+                yield f"{name} is for {', '.join(solver.families)}, and compared is {', '.join(compared)}"
         wanted = {name.lower() for name in ([formulations] if isinstance(formulations, str) else formulations)}
         declared = {job.formulation for job in jobs}
         for id, entry in REGISTRY.items():
@@ -154,12 +152,25 @@ def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> 
     return [name for name in names if any(fnmatchcase(name.lower(), pattern.lower()) for pattern in wanted)]
 
 
-def _given(wanted: Sequence[str | Solver]) -> list[UserSolver]:
-    """Return the solvers that were passed as objects, each under a name of its own."""
-    given = [UserSolver.of(each) for each in wanted if not isinstance(each, str)]
-    taken = {*BACKENDS, *SOLVERS}
-    for solver in given:
-        if solver.name in taken and SOLVERS.get(solver.name) is not solver.solver:
-            raise ValueError(f"two solvers of one comparison are called {solver.name!r}: give this one another name")
-        taken.add(solver.name)
-    return given
+def _registered(solver: object) -> RegisteredSolver[Any]:
+    """Return an object in place of a name as a solver like any other.
+
+    It refuses what the object refuses. Attributes are read once, because properties may fail.
+
+    Raises
+    ------
+    ValueError
+        If it is no solver, or an attribute cannot be read.
+    """
+    try:
+        with kept_from_quitting():
+            if isinstance(solver, RegisteredSolver):
+                return solver
+            if isinstance(solver, Solver):
+                requires = Requirements(AnyProblem, losses=LOSS_NAMES, thresholds=float("inf"), also=solver.refusal)  # type: ignore[type-abstract]
+                told = solver.name, solver.run, solver.algorithm, tuple(solver.families), requires, solver.reference
+                return RegisteredSolver(*told, first=lambda problem: False, library=str(getattr(solver, "library", "")))
+    except Exception as failure:  # a property of the user's may fail in any way
+        kind = type(solver).__name__
+        raise ValueError(f"a solver of the class {kind} has an attribute that cannot be read: {what_was_raised(failure)}") from failure
+    raise ValueError(f"{format_value(solver)} is no solver: a function is entered by @solver and asked for by its name")

@@ -12,7 +12,6 @@ from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.proofs import Agreement, Evidence, FamilyVerdict, Judgement, Verdict, judge
 from equimargin.proofs.referee import Availability, stable
-from equimargin.proofs.referee.evidence import Run
 from equimargin.proofs.referee.examination import bounds_for
 from equimargin.solvers import Status
 
@@ -145,7 +144,8 @@ class FamilyProgress:
         refusal = self._refusal(job)
         if refusal is not None or job.formulation is None or job.control or self.allowed is None:
             return refusal
-        on = [run.formulation for run in self._runs_of(job.solver) if run.formulation and run.reason == self.allowed.reason]
+        runs = [found.run for found in self.evidence.values() if found.run.solver == job.solver]
+        on = [run.formulation for run in runs if run.formulation and run.reason == self.allowed.reason]
         unknowns = REGISTRY[job.formulation].unknowns
         alike = [formulation for formulation in on if REGISTRY[formulation].unknowns == unknowns]
         answered = job.formulation in {judgement.evidence.run.formulation for judgement in self.agreeing}
@@ -157,10 +157,6 @@ class FamilyProgress:
         if job.way in self.possible.refusals:
             return self.possible.refusals[job.way]
         return job.known_refusal
-
-    def _runs_of(self, solver: str) -> list[Run]:
-        """Return the runs of a backend or solver so far, as they came."""
-        return [found.run for found in self.evidence.values() if found.run.solver == solver]
 
     def turn(self, place: int) -> int:
         """Return when it is a job's turn among those of its family.

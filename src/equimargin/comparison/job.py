@@ -10,8 +10,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from equimargin.comparison.allowance import NOT_COMPILED, Allowance
-from equimargin.comparison.user_solver import UserSolver
+from equimargin.comparison.allowance import NOT_COMPILED, PROCESS_ENDED, Allowance
 from equimargin.formulations import REGISTRY, declare
 from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.numeric.jit import NotCompiled, compiling_within, measure_compile_seconds
@@ -20,6 +19,7 @@ from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.proofs import Evidence, examine, examine_solution
 from equimargin.proofs.referee import failed, skipped
+from equimargin.proofs.referee.evidence import Run
 from equimargin.proofs.referee.ways import find_refusal
 from equimargin.solvers import BACKENDS, SOLVERS, Limits, Status, solve_declaration
 from equimargin.solvers.interrupt import interruptible
@@ -49,9 +49,8 @@ class Job:
         know it yet.
     control : bool
         Whether the formulation is wrong on purpose.
-    given : UserSolver or None
-        The specialised solver itself, where it was handed to `compare` and is not looked up by its
-        name.
+    given : RegisteredSolver or None
+        The specialised solver itself, where it is not looked up by its name.
     """
 
     problem: AnyProblem
@@ -60,7 +59,7 @@ class Job:
     tol: float
     module: str = "equimargin.solvers"
     control: bool = False
-    given: UserSolver | None = None
+    given: RegisteredSolver[Any] | None = None
 
     @property
     def name(self) -> str:
@@ -68,17 +67,17 @@ class Job:
         return f"{self.formulation or 'solver'} by {self.solver}"
 
     @property
+    def specialised(self) -> RegisteredSolver[Any]:
+        """The specialised solver."""
+        return self.given or SOLVERS[self.solver]
+
+    @property
     def is_reference(self) -> bool:
         """True if it is a specialised solver that serves as a reference."""
         return self.formulation is None and self.specialised.reference
 
     @property
-    def specialised(self) -> RegisteredSolver[Any] | UserSolver:
-        """The specialised solver."""
-        return SOLVERS[self.solver] if self.given is None else self.given
-
-    @property
-    def way(self) -> Formulation | RegisteredSolver[Any] | UserSolver:
+    def way(self) -> Formulation | RegisteredSolver[Any]:
         """The formulation or the specialised solver, which knows what problems it takes."""
         return self.specialised if self.formulation is None else REGISTRY[self.formulation]
 
@@ -104,7 +103,7 @@ class Job:
     @property
     def seconds_to_compile(self) -> float:
         """About how many seconds it waits until a kernel of the project's own is compiled."""
-        return 0.0 if self.formulation is not None or self.given is not None else SOLVERS[self.solver].seconds_to_compile
+        return 0.0 if self.formulation is not None else self.specialised.seconds_to_compile
 
     @cached_property
     def preference(self) -> tuple[bool, int]:
@@ -112,7 +111,19 @@ class Job:
         if self.formulation is not None:
             suited = BACKENDS[self.solver].suited == "linear" and self.problem.kind == "linear"
             return not suited, list(BACKENDS).index(self.solver)
-        return not (self.given is None and SOLVERS[self.solver].goes_first(self.problem)), 0
+        return not self.specialised.goes_first(self.problem), 0
+
+    def answer(self, allowed: Allowance | Refusal | str) -> Evidence:
+        """Run the job, or say why it is not run.
+
+        Parameters
+        ----------
+        allowed : Allowance or Refusal or str
+            Limits of the answer, or the reason why there is none.
+        """
+        if isinstance(allowed, Refusal):
+            return self._skipped(Status.TOO_LARGE if allowed.too_large else Status.UNSUPPORTED, str(allowed))
+        return self._skipped(Status.TIME_LIMIT, allowed) if isinstance(allowed, str) else self.run(allowed)
 
     def run(self, allowed: Allowance) -> Evidence:
         """Solve and examine.
@@ -132,51 +143,41 @@ class Job:
             with kept_from_quitting(), one_thread():
                 return self._examined(allowed)
         except NotCompiled:
-            return self.skipped(Status.TIME_LIMIT, NOT_COMPILED)
+            return self._skipped(Status.TIME_LIMIT, NOT_COMPILED)
         except Exception as failure:
-            return failed(self.problem.family, self.formulation, self.solver, self.control, failure)
+            return failed(*self._who, failure)
 
-    def skipped(self, status: Status, reason: str) -> Evidence:
-        """Return the evidence of a job that is not run.
+    @property
+    def _who(self) -> tuple[str, str | None, str, bool]:
+        """The family, the formulation, the solver, and whether it is a control, as `Run` has them."""
+        return self.problem.family, self.formulation, self.solver, self.control
 
-        Parameters
-        ----------
-        status : Status
-            Status in the record.
-        reason : str
-            Reason why it is not run.
-        """
-        return skipped(self.problem.family, self.formulation, self.solver, self.control, status, reason)
+    @property
+    def ended_its_process(self) -> Evidence:
+        """The evidence of a job whose process ended."""
+        return Evidence(Run(*self._who, Status.NUMERICAL_FAILURE, PROCESS_ENDED))
 
-    def refused(self, refusal: Refusal) -> Evidence:
-        """Return the evidence of a job that cannot be run.
-
-        Parameters
-        ----------
-        refusal : Refusal
-            Reason why it cannot be run.
-        """
-        return self.skipped(Status.TOO_LARGE if refusal.too_large else Status.UNSUPPORTED, str(refusal))
+    def _skipped(self, status: Status, reason: str) -> Evidence:
+        return skipped(*self._who, status, reason)
 
     def _examined(self, allowed: Allowance) -> Evidence:
         self._enter()
-        entry = None if self.formulation is None else REGISTRY[self.formulation]
         refusal = self.refusal
         if refusal is not None:
-            return self.refused(refusal)
-        if entry is None:
+            return self.answer(refusal)
+        if self.formulation is None:
             return self._solved(allowed)
-        started = time.perf_counter()
+        entry, started = REGISTRY[self.formulation], time.perf_counter()
         try:
             declared = interruptible(lambda: declare(entry.id, self.problem), seconds=allowed.left)
         except TimeoutError:
-            return self.skipped(Status.TIME_LIMIT, allowed.late)
+            return self._skipped(Status.TIME_LIMIT, allowed.late)
         except ValueError as failure:
-            return self.skipped(Status.NUMERICAL_FAILURE, str(failure))
+            return self._skipped(Status.NUMERICAL_FAILURE, str(failure))
         declaring = time.perf_counter() - started
         answer = solve_declaration(declared, self.solver, self.tol, allowed.seconds, total_time=allowed.left - declaring)
         if answer.status is Status.TIME_LIMIT and not answer.solve_seconds:
-            return self.skipped(Status.TIME_LIMIT, allowed.late)
+            return self._skipped(Status.TIME_LIMIT, allowed.late)
         allowed = allowed.within(allowed.left - declaring - answer.compile_seconds, allowed.late)
         if allowed.reason and answer.status is Status.TIME_LIMIT:
             answer = replace(answer, reason=allowed.reason)
@@ -206,13 +207,11 @@ class Job:
         ------
         LookupError : importing the module does not register it.
         """
-        if self.given is not None:
-            return
         name = self.formulation or self.solver
         known: Container[str] = REGISTRY if self.formulation else SOLVERS
-        if name not in known:
+        if self.given is None and name not in known:
             with suppress(ImportError):
                 import_module(self.module)
-        if name not in known:
-            where = f"{name} is not entered by importing {self.module} in another process"
-            raise LookupError(f"{where}: put it into a module that can be imported there, or run one job at a time")
+            if name not in known:
+                where = f"{name} is not entered by importing {self.module} in another process"
+                raise LookupError(f"{where}: put it into a module that can be imported there, or run one job at a time")

@@ -11,7 +11,6 @@ from equimargin.comparison.job import Job
 from equimargin.formulations.numeric.jit import measure_compile_seconds, seconds_foreseen
 from equimargin.formulations.refusal import Refusal
 from equimargin.proofs import Evidence
-from equimargin.solvers import Status
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class JobResult:
 
 
 def run_job(which: int, place: int, job: Job, allowed: Allowance | Refusal | str) -> JobResult:
-    """Run a job; a refusal or a sentence in place of an allowance is why it is not run.
+    """Answer a job, and measure its cost.
 
     Compiling has as large a share of the CPU time as of the time on the wall.
 
@@ -52,12 +51,8 @@ def run_job(which: int, place: int, job: Job, allowed: Allowance | Refusal | str
     allowed : Allowance or Refusal or str
         Limits, or the reason why it is not run.
     """
-    if isinstance(allowed, str):
-        return JobResult(which, place, job.skipped(Status.TIME_LIMIT, allowed))
-    if isinstance(allowed, Refusal):
-        return JobResult(which, place, job.refused(allowed))
     before, foreseen = clocks(), seconds_foreseen()
-    found = job.run(allowed)
+    found = job.answer(allowed)
     cpu, wall, compiling = (after - at for at, after in zip(before, clocks(), strict=True))
     at_work = max(wall - compiling, 0.0)
     return JobResult(which, place, found, cpu * at_work / wall if wall else cpu, at_work, seconds_foreseen() - foreseen)

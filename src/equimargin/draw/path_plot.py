@@ -10,7 +10,7 @@ import numpy as np
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Signed, Tube
-from equimargin.report.path_lines import coefficients, ends, labels, lambdas, spread, thinned, training_scores
+from equimargin.report.path_lines import coefficients, ends, labels, lambdas, margins, spread, thinned, training_scores
 from equimargin.selection.along_path import Curve
 from equimargin.solvers.path import AnyPath
 
@@ -49,8 +49,7 @@ def draw(path: AnyPath, file: Path, title: str = "", curve: Curve | None = None)
     _functions(axes[0], path, high, low)
     if curve:
         _scores(axes[1], curve, high, low)
-    margins = thinned(np.repeat(above, 2)[1:], np.repeat(path.margins[: len(above)], 2)[:-1], high, low)
-    axes[-1].plot(*margins, color=INK, lw=0.8, marker=_marker(above))
+    axes[-1].plot(*margins(path), color=INK, lw=0.8, marker=_marker(above))
     axes[-1].set_ylabel("rows in the\nmargin set")
     axes[-1].set_ylim(bottom=0)
     axes[-1].set_xlabel(r"$\lambda = 1/C$")

@@ -22,9 +22,9 @@ from equimargin.formulations.family import FAMILIES, program_families
 from equimargin.formulations.numeric.arguments import check_choice, did_you_mean
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Tube
-from equimargin.formulations.user_functions import kept_from_quitting
+from equimargin.own.instances import drawn_examples
 from equimargin.proofs.equivalence import Statement, name_of
-from equimargin.testing import drawn_examples, margin_problems, sample_problem
+from equimargin.testing import margin_problems, sample_problem
 
 MAX_POINTS = 3
 """Points of a family's instances at most: an exact optimum of each takes milliseconds."""
@@ -127,9 +127,8 @@ def drawn(data: Any, examples: int, seed: int) -> list[Any]:
     """
     found: dict[bytes | int, Any] = {}
     try:
-        with kept_from_quitting():
-            for instance in drawn_examples(data, examples, seed):
-                found.setdefault(key(instance), instance)
+        for instance in drawn_examples(data, examples, seed):
+            found.setdefault(key(instance), instance)
     except Exception as failure:  # a user-defined strategy may raise any exception
         raise ValueError(f"the strategy draws no data: {type(failure).__name__}: {failure}") from failure
     return sorted(found.values(), key=lambda instance: -size(instance))

@@ -45,16 +45,12 @@ class CounterexampleSearch:
         ----------
         data : a hypothesis strategy.  examples : instances that are drawn at most before one is found.  seed : of the draws.
         """
-        from hypothesis import HealthCheck, Phase, find, settings
+        from hypothesis import Phase, find, settings
         from hypothesis.errors import HypothesisException
 
-        how = settings(
-            max_examples=examples,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate, Phase.shrink],
-            suppress_health_check=list(HealthCheck),
-        )
+        from equimargin.own.instances import unhurried
+
+        how = settings(unhurried(examples), phases=[Phase.generate, Phase.shrink])
         with suppress(HypothesisException):  # none was found, or the time limit changed an answer: the best one is known all the same
             find(data, self.separates, settings=how, random=Random(seed))
         return self._best

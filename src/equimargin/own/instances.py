@@ -70,9 +70,7 @@ def drawn(family: Family[ProgramProblem], seed: int) -> Any:
     ------
     ValueError : a family without a strategy.
     """
-    found: list[Any] = []
-    _each(family, found.append, TRIED_OUT, seed)
-    return max(found, key=lambda data: len(exactly(data)))
+    return max(drawn_examples(strategy_of(family), TRIED_OUT, seed), key=lambda data: len(exactly(data)))
 
 
 def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
@@ -108,22 +106,22 @@ def check_own_formulation(entry: Formulation, examples: int = EXAMPLES, seed: in
     AssertionError : it is not worth what the definition is, or its maps do not hold, or it is a control and no instance shows that; with
         the smallest instance found, in a sentence.  ValueError : a family without a strategy.
     """
-    family, seen = program_families()[entry.family], _Seen()
+    family, seen = program_families()[entry.family], list[ProgramProblem]()
 
     def complaint(problem: ProgramProblem) -> str:
         if entry.refusal(problem) is not None:
             return ""
-        seen.count += 1
+        seen.append(problem)
         said = value_complaint(entry, problem)
         return said if said or entry.control else _complaint_of_maps(entry, problem)
 
     found = _smallest(family, complaint, examples, seed)
-    if not seen.count:
+    if not seen:
         raise AssertionError(f"{entry.id} refuses all {examples} drawn instances")
     if found is not None and not entry.control:
         raise AssertionError(str(found))
     if found is None and entry.control:
-        raise AssertionError(f"{entry.id} is a control, and is worth what {family.id} is on all {seen.count} drawn instances")
+        raise AssertionError(f"{entry.id} is a control, and is worth what {family.id} is on all {len(seen)} drawn instances")
     return found
 
 
@@ -140,7 +138,7 @@ def check_own_solver(solver: RegisteredSolver[Any], examples: int = EXAMPLES, se
     ------
     AssertionError : an answer that is worth something else, no answer, or one that cannot be made feasible; with the smallest instance.
     """
-    family, seen = program_families()[solver.families[0]], _Seen()
+    family, seen = program_families()[solver.families[0]], list[ProgramProblem]()
 
     def complaint(problem: ProgramProblem) -> str:
         proven = optimum(problem)
@@ -158,7 +156,7 @@ def check_own_solver(solver: RegisteredSolver[Any], examples: int = EXAMPLES, se
             value = worth(problem, found).interval
         except ValueError as wrong:
             return f"{solver.name}: {wrong}"
-        seen.count += 1
+        seen.append(problem)
         apart = max(value.lower - proven.upper, proven.lower - value.upper)
         admitted = f"and it admits to be off by {found.accuracy:.0e} of the size of the objective's terms"
         off = f"{solver.name} is worth {value.upper!r} where the optimum is {proven}, {admitted}"
@@ -168,15 +166,8 @@ def check_own_solver(solver: RegisteredSolver[Any], examples: int = EXAMPLES, se
     refuted = _smallest(family, complaint, examples, seed)
     if refuted is not None:
         raise AssertionError(str(refuted))
-    if not seen.count:
+    if not seen:
         raise AssertionError(f"{solver.name} refuses all {examples} drawn instances")
-
-
-@dataclass
-class _Seen:
-    """How many instances a check has looked at."""
-
-    count: int = 0
 
 
 def value_complaint(entry: Formulation, problem: ProgramProblem) -> str:
@@ -249,26 +240,45 @@ def _smallest(family: Family[ProgramProblem], complaint: Callable[[ProgramProble
 
     try:
         with kept_from_quitting():
-            hypothesis.find(strategy_of(family), refutes, settings=_settings(examples), random=Random(seed))
+            hypothesis.find(strategy_of(family), refutes, settings=unhurried(examples), random=Random(seed))
     except hypothesis.errors.NoSuchExample:
         return None
     return found[-1]
 
 
-def _each(family: Family[ProgramProblem], use: Callable[[Any], None], examples: int, seed: int) -> None:
-    """Use a given number of drawn data."""
+def drawn_examples(strategy: Any, count: int, seed: int | str) -> list[Any]:
+    """Return examples of a strategy, always the same ones for a seed, the simplest first.
+
+    Parameters
+    ----------
+    strategy : SearchStrategy
+        Strategy of the examples.
+    count : int
+        Largest number of examples.
+    seed : int or str
+        Seed of the draws.
+    """
+    found: list[Any] = []
 
     @hypothesis.seed(seed)
-    @_settings(examples)
-    @hypothesis.given(strategy_of(family))
-    def run(data: Any) -> None:
-        use(data)
+    @hypothesis.settings(unhurried(count), phases=[hypothesis.Phase.generate])
+    @hypothesis.given(strategy)
+    def collect(example: Any) -> None:
+        found.append(example)
 
     with kept_from_quitting():
-        run()
+        collect()
+    return found
 
 
-def _settings(examples: int) -> hypothesis.settings:
+def unhurried(examples: int) -> hypothesis.settings:
+    """Return settings without limits on the time of an example.
+
+    Parameters
+    ----------
+    examples : int
+        Largest number of examples.
+    """
     slow = list(hypothesis.HealthCheck)
     return hypothesis.settings(max_examples=examples, deadline=None, database=None, report_multiple_bugs=False, suppress_health_check=slow)
 

@@ -17,8 +17,8 @@ from equimargin.solvers import Status
 
 COLUMNS = ("formulation", "source", "solver", "claim", "width", "agreement", "compile s", "solve s")
 """Columns of the table of all answers."""
-FIGURES = ("claim", "width", "compile s", "solve s")
-"""Those of figures; all others have words."""
+WORDS = ("family", "verdict", "fastest", "formulation", "source", "solver", "agreement")
+"""Columns of words in any table; all others have figures."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from typing import Any
 from equimargin import __version__
 from equimargin.formulations.problem import AnyProblem, Problem
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.rows.levels import Levels
 from equimargin.proofs import FamilyVerdict, Verdict
 from equimargin.proofs.certificates.problem import certificate_of_family
@@ -23,7 +22,6 @@ from equimargin.proofs.certificates.writing import write_certificate
 from equimargin.report.page import Style, block, closing, name_columns
 from equimargin.report.pages.comparison import comparison_page
 from equimargin.report.records import SCHEMA_VERSION, csv_text, plain, record, solved, summary, versions
-from equimargin.report.table import table
 from equimargin.report.view import ComparisonView, comparison_view
 from equimargin.report.words import PAGE_COLUMNS
 
@@ -129,17 +127,8 @@ class Comparison:
             seen[family.id] += 1
             name = family.id if seen[family.id] == 1 else f"{family.id}-{seen[family.id]}"
             path = Path(folder) / f"{name}.json"
-            if not family.judgements:
-                outcome[name] = "it has no answer yet"
-                continue
             try:
-                has_levels = isinstance(problem, MarginProblem) and isinstance(problem.rows, Levels)
-                if isinstance(problem, Problem) and not has_levels:
-                    write_certificate(certificate_of_family(problem, family), path)
-                elif isinstance(problem, ProgramProblem | MarginProblem):
-                    write_certificate(certificate_of_definition(problem), path)
-                else:
-                    raise ValueError(f"nobody has said how a {type(problem).__name__} is certified")
+                write_certificate(_certificate(problem, family), path)
                 outcome[name] = path
             except ValueError as reason:
                 outcome[name] = str(reason)
@@ -182,17 +171,16 @@ class Comparison:
         style = Style(width, ascii, name_columns(self.families))
         return [line for family in self.view.families for line in (*block(family, style), "")] + closing(self.view, style)
 
-    def show(self, console: Any) -> None:
-        """Print the wide table of every family, and the sentences on it, to a rich console.
 
-        Parameters
-        ----------
-        console : rich.console.Console
-            Console of the terminal or of a file.
-        """
-        for family in self.view.families:
-            console.print(table(family))
-            for line in (*family.details, ""):
-                console.print(f"  {line}".rstrip(), highlight=False, markup=False)
-        for sentence in self.view.below_tables:
-            console.print(sentence, highlight=False, markup=False)
+def _certificate(problem: AnyProblem, family: FamilyVerdict) -> dict[str, Any]:
+    """Return the certificate of a canonical problem, or of a definition as a program.
+
+    Raises
+    ------
+    ValueError
+        If it has none.
+    """
+    if not family.judgements:
+        raise ValueError("it has no answer yet")
+    has_levels = isinstance(problem, MarginProblem) and isinstance(problem.rows, Levels)
+    return certificate_of_family(problem, family) if isinstance(problem, Problem) and not has_levels else certificate_of_definition(problem)

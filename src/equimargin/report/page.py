@@ -1,15 +1,16 @@
-"""The page in a terminal, in any number of columns: a block a family, skips, marks."""
+"""The page in a terminal: a block a family, skips, marks; and its wide tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from textwrap import wrap
+from typing import Any
 
 from equimargin.proofs import Agreement, FamilyVerdict
-from equimargin.report.answers import AnswerView
+from equimargin.report.answers import COLUMNS, WORDS, AnswerView
 from equimargin.report.view import ComparisonView, FamilyView
-from equimargin.report.words import MARKS, NO_BREAK
+from equimargin.report.words import MARKS, NO_BREAK, cut
 
 INDENT = 4
 """Columns that the lines of a block are set in from its head."""
@@ -17,6 +18,8 @@ NAME_COLUMNS = 15
 """Columns, at least, that the name of a family takes in the head of its block."""
 NARROWEST_SOURCE = 10
 """Columns below which the sources of the formulations are left out."""
+STYLES = {Agreement.DISAGREES: "red", Agreement.FAILED: "yellow", Agreement.INACCURATE: "yellow", Agreement.SKIPPED: "dim"}
+"""Style of a line of a wide table by the agreement of its answer."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,18 @@ def closing(view: ComparisonView, style: Style) -> list[str]:
     return [line for sentence in sentences for line in style.wrapped(sentence)]
 
 
+def wide_table(family: FamilyView) -> Any:
+    """Return the answers of a family as a table for a rich console of 150 columns."""
+    from rich.table import Table
+
+    table = Table(title=family.id, title_justify="left", title_style="bold", expand=False)
+    for name in COLUMNS:
+        table.add_column(name, justify="left" if name in WORDS else "right", overflow="fold")
+    for answer in family.answers:
+        table.add_row(*(cell.text for cell in answer.cells), style=STYLES.get(answer.agreement, ""))
+    return table
+
+
 def first_proof(family: FamilyView, style: Style) -> list[str]:
     """Return a line on an optimum that is proven while others are still to be asked.
 
@@ -103,8 +118,9 @@ def _formulations(rows: Mapping[str, Mapping[str, AnswerView]], style: Style) ->
     sources = {label: _source(row) for label, row in rows.items()}
     room = min(room, max(map(len, sources.values())) + 2) if room >= NARROWEST_SOURCE else 0
     lines = [" " * (INDENT + first + room) + "".join(f"{name:<{widths[name]}}" for name in backends).rstrip()]
+    more = "~" if style.ascii else "…"
     for label, source in sources.items():
-        place = f"{_cut(source, room - 2, style.ascii):<{room}}" if room else ""
+        place = f"{cut(source, room - 2, more):<{room}}" if room else ""
         row = "".join(f"{cells.get((label, name), ''):<{widths[name]}}" for name in backends)
         lines.append(f"{' ' * INDENT}{label:<{first}}{place}{row}".rstrip())
     return lines
@@ -113,11 +129,6 @@ def _formulations(rows: Mapping[str, Mapping[str, AnswerView]], style: Style) ->
 def _source(row: Mapping[str, AnswerView]) -> str:
     """Return the first place where the formulation of some answers is printed."""
     return next((str(source) for answer in row.values() for source in answer.sources), "")
-
-
-def _cut(text: str, width: int, ascii: bool) -> str:
-    """Return a text, or as much of it as fits."""
-    return text if len(text) <= width else text[: width - 1] + ("~" if ascii else "…")
 
 
 def _cell(answer: AnswerView, style: Style) -> str:

@@ -68,6 +68,12 @@ def training_scores(path: AnyPath, lams: Array) -> Array:
     return values - np.median(values, axis=1, keepdims=True) if path.problem.rows.invariant else values
 
 
+def margins(path: AnyPath) -> tuple[Array, NDArray[Any]]:
+    """Return the number of rows in the margin set, as steps over lambda."""
+    above = path.lambdas[path.lambdas > 0]
+    return thinned(np.repeat(above, 2)[1:], np.repeat(path.margins[: len(above)], 2)[:-1], *ends(path))
+
+
 def labels(path: AnyPath) -> Array:
     """The label, target or relevance of every training point; 0 where there is none."""
     return np.asarray(getattr(path.problem.rows, "y", np.zeros(path.problem.m)), dtype=np.float64)

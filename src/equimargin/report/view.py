@@ -26,8 +26,6 @@ from equimargin.report.words import NO_BREAK
 
 OVERVIEW = ("family", "verdict", "optimum", "digits", "width", "agreeing", "fastest", "seconds")
 """Columns of the table of families."""
-WORDS = ("family", "verdict", "fastest")
-"""Those of words; all others have figures."""
 SHARE_OF_COMPILING = 0.1
 """Share of all time above which the time of compiling is said."""
 

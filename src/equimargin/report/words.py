@@ -26,6 +26,11 @@ MEANINGS = {
 """Meaning of each agreement."""
 
 
+def cut(text: str, letters: int, more: str = "…") -> str:
+    """Return a text, or as much of it as has room."""
+    return text if len(text) <= letters else text[: letters - 1] + more
+
+
 def _explained(agreement: str) -> str:
     """Return a mark, its word and its meaning on lines of 80 columns."""
     mark, plain = MARKS[agreement]

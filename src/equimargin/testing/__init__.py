@@ -26,13 +26,13 @@ try:
 except ImportError as missing:
     raise ImportError("equimargin.testing needs hypothesis: pip install hypothesis") from missing
 
+from equimargin.own.instances import drawn_examples
 from equimargin.testing.data import (
     Classes,
     OrdinalData,
     Relevances,
     Targets,
     classification_data,
-    drawn_examples,
     features,
     kernels,
     ordinal_data,

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -62,30 +60,6 @@ def scales(tails: bool = True) -> st.SearchStrategy[float]:
     near = st.floats(-1, 1)
     exponents = near if not tails else st.one_of(near, st.floats(-6, 6), st.floats(-6, -4), st.floats(4, 6))
     return exponents.map(lambda e: float(10**e))
-
-
-def drawn_examples(strategy: st.SearchStrategy[Any], count: int, seed: int | str) -> list[Any]:
-    """Return examples of a strategy, always the same ones for a seed, the simplest first.
-
-    Parameters
-    ----------
-    strategy : SearchStrategy
-        Strategy of the examples.
-    count : int
-        Largest number of examples.
-    seed : int or str
-        Seed of the draws.
-    """
-    found: list[Any] = []
-
-    @seeded(seed)
-    @settings(max_examples=count, phases=[Phase.generate], database=None, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(strategy)
-    def collect(example: Any) -> None:
-        found.append(example)
-
-    collect()
-    return found
 
 
 @st.composite

@@ -14,7 +14,8 @@ from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.kernels.kernel import RBF, Polynomial
 from equimargin.formulations.numeric.rounding import SMALLEST
 from equimargin.formulations.rows.listed import Tube
-from equimargin.testing.data import DATA_OF, Draw, drawn_examples, kernels, scales, weights
+from equimargin.own.instances import drawn_examples
+from equimargin.testing.data import DATA_OF, Draw, kernels, scales, weights
 from equimargin.testing.families import HARD, ONE_NORM, task_of
 
 SMALL, LARGE = (1, 19), (20, 32)

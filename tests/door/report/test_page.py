@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -23,7 +24,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
@@ -97,7 +97,8 @@ def test_solvers_stand_first_and_the_fastest_is_first(found: Comparison) -> None
 
 def test_all_faces_say_the_same_sentences_of_a_family(found: Comparison) -> None:
     wide = io.StringIO()
-    found.show(Console(file=wide, width=150))
+    with redirect_stdout(wide):
+        Screen(wide=True).end(found)
     faces = [" ".join(text.split()) for text in (str(found), html.unescape(found.to_html()), wide.getvalue())]
     sentences = [sentence for family in found.view.families for sentence in family.remarks]
     assert any(sentence.startswith("Wrong on purpose") for sentence in sentences)

@@ -9,15 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from equimargin.formulations import MarginProblem, classification, rbf
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs.enclosure import lower, upper
 from equimargin.proofs.enclosure.mixture import mixed
+from equimargin.solvers import Status, exact_optimum, exact_path, given_gram
+from equimargin.solvers.exact.numbers import integral, semidefinite
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.face import optimum_on_face
 from equimargin.solvers.exact.program.floats import solve_in_floats
 from equimargin.solvers.exact.program.integers import WORK
 from equimargin.solvers.exact.program.linear_system import CHECK, check_forecast, solution_near
 from equimargin.solvers.exact.program.parametric import optimum_by_parametric_pivots
+from narrow import as_a
 
 
 class Asked(Clock):
@@ -90,3 +94,37 @@ def test_a_solution_leaves_the_time_for_its_check() -> None:
     clock = Asked()
     assert solution_near(program.G, right, [Fraction(0)] * program.n, clock) is not None
     assert clock.ahead[CHECK] > 0
+
+
+def given_matrix(m: int) -> MarginProblem:
+    """A soft margin of m points with a given Gram matrix."""
+    X = np.random.default_rng(m).normal(size=(m, 2))
+    return as_a(MarginProblem, given_gram(classification(X, np.where(np.arange(m) % 2, 1.0, -1.0), 1.0, rbf(1.0))))
+
+
+def test_the_proof_that_a_given_matrix_is_positive_semidefinite_is_forecast() -> None:
+    """It is not interrupted, and takes in proportion to m^4."""
+    ahead = []
+    for m in (5, 10, 20):
+        problem, clock = given_matrix(m), Asked()
+        assert "characteristic polynomial" in semidefinite(problem, integral(problem), clock)
+        ((work, count),) = clock.asked.items()
+        assert count == 1
+        ahead.append(clock.ahead[work])
+        with pytest.raises(OutOfTime):
+            semidefinite(problem, integral(problem), Asked(0))
+    assert ahead[2] > 8 * ahead[1] > 64 * ahead[0] > 0
+
+
+def test_no_optimum_is_claimed_where_the_time_does_not_suffice_for_that_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = given_matrix(10)
+    monkeypatch.setattr("equimargin.solvers.exact.program.semidefinite.forecast", lambda size, bits: 1e9)
+    found = exact_optimum(problem, time_limit=60.0)
+    assert (found.status, found.value, found.pivots, found.bias) == (Status.TIME_LIMIT, None, 0, (None, None))
+    assert "the time limit of 60 s does not suffice for the characteristic polynomial" in found.reason
+    assert "not known" in found.semidefinite
+    assert not any((*found.alpha, *found.beta))
+    path = exact_path(problem, time_limit=60.0)
+    assert not path.pieces
+    assert "characteristic polynomial" in path.stopped
+    assert exact_optimum(problem).status is Status.OPTIMAL  # no limit, whatever is foreseen

@@ -341,16 +341,12 @@ def _html(
     settings: dict[str, Any],
     command: str,
 ) -> str:
-    from equimargin.report.pages.path import Scores, path_page
+    from equimargin.report.pages.path import path_page
     from equimargin.report.records import versions
 
-    best = None if curve is None else curve.best
-    scores = None
-    if curve is not None and best is not None:
-        scores = Scores(curve.lambdas, curve.scores, best.metric, best.lam, best.score, validated_on or "")
     said = [*_summary(found, None, None), *notes]
     used = {"equimargin": __version__} | versions()
-    return path_page(found, said, data_record(data, found.problem), settings, used, command, scores, data.columns)
+    return path_page(found, said, data_record(data, found.problem), settings, used, command, curve, validated_on or "", data.columns)
 
 
 @contextmanager

@@ -88,11 +88,10 @@ class Screen:
         if family.id in self._printed:
             return
         self._printed.add(family.id)
-        from equimargin.report.page import block
-        from equimargin.report.table import table
+        from equimargin.report.page import block, wide_table
 
         if self.wide:
-            self.console.print(table(family))
+            self.console.print(wide_table(family))
         self._print([*(f"  {line}" for line in family.details), ""] if self.wide else [*block(family, self._style()), ""])
 
     def _announce(self, family: FamilyView, tol: float) -> None:

@@ -9,16 +9,14 @@ from typing import Any
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs.audit import Audit
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Element, Picture, across, symbol, text
-from equimargin.report.pages.intervals import bar
+from equimargin.report.pages.intervals import bar, center
 from equimargin.report.pages.rendering import rendered
-from equimargin.report.pages.scales import SignedScale
+from equimargin.report.pages.scales import FINEST, SignedScale
 
 AS_GOOD_AS_OPTIMAL = 1e-6
 """Relative excess up to which a model is called as good as optimal: the tolerance of the referee, `--agree-tol` of `compare`."""
 LEFT, ROW, TOP = 122.0, 30.0, 8.0
 """Units at the left for names, those in height of an interval, and those above the first."""
-FINEST, COARSEST = -16, 1
-"""Exponents of ten of the smallest and of the largest difference that is drawn, relative to the optimum."""
 
 
 def audit_page(found: Audit, data: Mapping[str, Any], settings: Mapping[str, Any], versions: Mapping[str, str], command: str = "") -> str:
@@ -88,14 +86,12 @@ def _ends(interval: Interval) -> str:
 def _picture(found: Audit) -> Picture:
     """Return the optimum, the model and what the model proves by itself, around the optimum on a scale of powers of ten."""
     optimum, size = found.optimum, found.optimum.size
-    sides = [side for side in (optimum.lower, optimum.upper) if math.isfinite(side)]
-    middle = sum(side / len(sides) for side in sides)
+    middle = center(optimum) or 0.0
     rows = [("optimum", optimum), ("this model", found.objective)]
     rows += [("its own proof", found.own)] if math.isfinite(found.own.lower) else []
     ends = [abs(side - middle) / size for _, interval in rows for side in (interval.lower, interval.upper) if math.isfinite(side)]
     exponents = [math.floor(math.log10(end)) for end in ends if end > 0] or [FINEST]
-    least = min(max(min(exponents), FINEST), COARSEST - 1)
-    scale = SignedScale(least, min(max(max(exponents) + 1, least + 1), COARSEST), LEFT, PICTURE_WIDTH - 18)
+    scale = SignedScale.of(min(exponents), max(exponents) + 1, LEFT, PICTURE_WIDTH - 18)
     bottom = TOP + ROW * len(rows)
     elements: list[Element] = [*across(scale, TOP, bottom, "relative distance from the optimum")]
     for k, (name, interval) in enumerate(rows):

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from equimargin.formulations import REGISTRY
-from equimargin.report.answers import COLUMNS, FIGURES, AnswerView
+from equimargin.report.answers import COLUMNS, WORDS, AnswerView
 from equimargin.report.cell import Cell
 from equimargin.report.pages.intervals import intervals
-from equimargin.report.pages.link_graph import link_graph
+from equimargin.report.pages.link_graph import link_graph, links_between
 from equimargin.report.pages.rendering import rendered
 from equimargin.report.pages.times import times
-from equimargin.report.view import OVERVIEW, WORDS, ComparisonView
+from equimargin.report.view import OVERVIEW, ComparisonView
 from equimargin.report.words import MARKS, MEANINGS
 
 
@@ -49,9 +49,10 @@ def comparison_page(
         sections=[(f"family-{k}", family, intervals(family, f"family-{k}")) for k, family in enumerate(view.families, 1) if family.optimum],
         groups=[*_groups(view)],
         times=times(view.families),
-        columns=[("family", True), *((name, name not in FIGURES) for name in COLUMNS)],
+        columns=[(name, name in WORDS) for name in ("family", *COLUMNS)],
         answers=[_row(family.id, answer) for family in view.families for answer in family.answers],
         graph=link_graph(view.families),
+        links=links_between([family.id for family in view.families]),
         marks={agreement: mark for agreement, (mark, _) in MARKS.items()},
         meanings=MEANINGS,
     )

@@ -127,8 +127,3 @@ def upwards(scale: Scale, left: float, right: float, name: str) -> Iterator[Elem
         yield line(left, y, right, y, "grid")
         yield text(words, left - 5, y + 3.5, "tick", "end")
     yield text(name, 2, 12, "name")
-
-
-def cut(words: str, letters: int) -> str:
-    """Return words, or as much of them as has room."""
-    return words if len(words) <= letters else f"{words[: letters - 1]}…"

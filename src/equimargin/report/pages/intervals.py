@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement
 from equimargin.report.answers import AnswerView
-from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, RADIUS, Element, Picture, across, cut, line, symbol, text
-from equimargin.report.pages.scales import SignedScale
+from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, RADIUS, Element, Picture, across, line, symbol, text
+from equimargin.report.pages.scales import FINEST, SignedScale
 from equimargin.report.view import FamilyView
+from equimargin.report.words import cut
 
 ROW = 17.0
 """Units in height that an answer takes."""
@@ -18,10 +19,6 @@ LETTERS = 22
 """Letters of a name that have room at the left."""
 LEFT = 152.0
 """Units at the left for names."""
-FINEST = -17
-"""Exponent of ten of the smallest difference that is drawn: smaller ones are below the precision of float64, relative to the optimum."""
-COARSEST = 1
-"""Exponent of ten of the largest difference that is drawn in its place, relative to the optimum."""
 
 
 def intervals(family: FamilyView, name: str) -> Picture | None:
@@ -36,7 +33,7 @@ def intervals(family: FamilyView, name: str) -> Picture | None:
     """
     interval = family.judged.interval
     shown = [answer for answer in family.answers if answer.was_run]
-    middle = _middle(interval)
+    middle = center(interval)
     if not shown or middle is None or not family.judged.feasible:
         return None
     figures = [(answer.judgement.lower, answer.judgement.evidence.value, answer.judgement.upper) for answer in shown]
@@ -79,7 +76,7 @@ def bar(lower: float, upper: float, scale: SignedScale, y: float, style: str = "
             yield line(x, y - 3, x, y + 3, "bar own", title)
 
 
-def _middle(interval: Interval) -> float | None:
+def center(interval: Interval) -> float | None:
     """Return the middle of an interval, or its one side that is finite; None where none is."""
     sides = [side for side in (interval.lower, interval.upper) if math.isfinite(side)]
     return sum(side / len(sides) for side in sides) if sides else None
@@ -91,8 +88,7 @@ def _scale(interval: Interval, values: Sequence[float]) -> SignedScale:
     least = math.floor(math.log10(half)) if 0 < half < 1 else FINEST
     finite = [abs(value) for value in values if math.isfinite(value) and value != 0]
     most = math.ceil(math.log10(max(finite, default=1.0)))
-    least = min(max(least, FINEST), COARSEST - 1)
-    return SignedScale(least, min(max(most, least + 1), COARSEST), LEFT, PICTURE_WIDTH - 18)
+    return SignedScale.of(least, most, LEFT, PICTURE_WIDTH - 18)
 
 
 def _shade(interval: Interval, middle: float, scale: SignedScale, bottom: float) -> Iterator[Element]:

@@ -6,15 +6,16 @@ A link is a pattern of its line and a sign in its middle, by its kind. Arcs that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from equimargin.formulations import REGISTRY, Formulation
 from equimargin.formulations.links.kinds import Link
 from equimargin.formulations.links.table import LINKS
 from equimargin.proofs import Agreement
-from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, Element, Picture, cut, symbol, text
+from equimargin.report.pages.drawing import OF_AGREEMENT, PICTURE_WIDTH, Element, Picture, symbol, text
 from equimargin.report.view import FamilyView
+from equimargin.report.words import cut
 
 
 class Kind(NamedTuple):
@@ -68,24 +69,10 @@ Address = Callable[[str | Link], str]
 """Where the name of a family or of a formulation, or a link, leads."""
 
 
-@dataclass(frozen=True)
-class Graph:
-    """The picture, and its links in words."""
-
-    picture: Picture
-    """The picture."""
-    links: Sequence[tuple[str, str, str, str, str]]
-    """From, kind, to, statement, and theorem or another proof, of every link."""
-
-
-def link_graph(families: Sequence[FamilyView]) -> Graph | None:
+def link_graph(families: Sequence[FamilyView]) -> Picture | None:
     """Return the graph of the formulations of some families; None where they have no links."""
     compared = list(dict.fromkeys(family.id for family in families))
-    links = links_between(compared)
-    if not links:
-        return None
-    picture = draw_links(compared, CAPTION, said=_said(families))
-    return Graph(picture, [(link.a, link.kind, link.b, link.statement, link.status) for link in links])
+    return draw_links(compared, CAPTION, said=_said(families)) if links_between(compared) else None
 
 
 def draw_links(

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.report.cell import Cell
-from equimargin.report.pages.drawing import PICTURE_WIDTH, Picture, across, curve, cut, line, symbol, text, upwards
+from equimargin.report.pages.drawing import PICTURE_WIDTH, Element, Picture, across, curve, line, symbol, text, upwards
 from equimargin.report.pages.rendering import rendered
-from equimargin.report.pages.scales import LinearScale, LogarithmicScale
+from equimargin.report.pages.scales import LinearScale, LogarithmicScale, Scale
 from equimargin.report.path_lines import (
     between_breakpoints,
     coefficients,
     ends,
     labels,
     lambdas,
+    margins,
     roundings_of_gaps,
     spread,
     thinned,
     training_scores,
 )
+from equimargin.report.words import cut
+from equimargin.selection.along_path import Curve
 from equimargin.solvers.path import AnyPath
 from equimargin.solvers.path.result import OPTIMAL_GAP
 
@@ -47,30 +49,6 @@ COLUMNS = ("breakpoint", "lambda", "C", "bias", "gap", "gap half way on", "rows 
 """The heads of the table."""
 
 
-@dataclass(frozen=True)
-class Scores:
-    """Scores on validation points along a path.
-
-    Attributes
-    ----------
-    lambdas, scores : Array
-        A line between knots, as in `equimargin.selection.along_path.Curve`.
-    metric : str
-        Its name.
-    lam, score : float
-        The best ones.
-    where : str
-        On which points, in words.
-    """
-
-    lambdas: Array
-    scores: Array
-    metric: str
-    lam: float
-    score: float
-    where: str
-
-
 def path_page(
     path: AnyPath,
     said: Sequence[str],
@@ -78,7 +56,8 @@ def path_page(
     settings: Mapping[str, Any],
     versions: Mapping[str, str],
     command: str = "",
-    scores: Scores | None = None,
+    scores: Curve | None = None,
+    validated_on: str = "",
     columns: Sequence[str] | None = None,
 ) -> str:
     """The text of the page.
@@ -95,15 +74,17 @@ def path_page(
         Versions of what it was computed with.
     command : str
         What runs it again in a shell; empty where it was run from Python.
-    scores : Scores or None
+    scores : Curve or None
         Scores on validation points, where there are any.
+    validated_on : str
+        Those points, in words.
     columns : Sequence[str] or None
         Names of the features, where they are known.
     """
     kind, sentence = verdict(path)
     pictures: list[Picture] = []
     if (path.lambdas > 0).any():
-        pictures += [_functions(path, columns), *([_scores(path, scores)] if scores else []), _margins(path), _gaps(path)]
+        pictures += [_functions(path, columns), *([_scores(path, scores, validated_on)] if scores else []), _margins(path), _gaps(path)]
     shown = _spread(len(path))
     return rendered(
         "path.html",
@@ -115,7 +96,7 @@ def path_page(
         kind=kind,
         verdict=sentence,
         said=said,
-        best="" if scores is None else _best(scores),
+        best="" if scores is None else _best(scores, validated_on),
         pictures_of=pictures,
         columns=[(name, False) for name in COLUMNS],
         count=len(path),
@@ -142,10 +123,11 @@ def _spread(count: int) -> list[int]:
     return np.unique(np.linspace(0, count - 1, min(count, ROWS)).astype(np.intp)).tolist() if count else []
 
 
-def _best(scores: Scores) -> str:
+def _best(scores: Curve, where: str) -> str:
     """The best lambda in a sentence."""
-    name = scores.metric.replace("_", " ")
-    return f"The best {name} on {scores.where} is {scores.score:.6g}, at C = {1 / scores.lam:.6g} (lambda = {scores.lam:.6g})."
+    best = scores.best
+    name = best.metric.replace("_", " ")
+    return f"The best {name} on {where} is {best.score:.6g}, at C = {1 / best.lam:.6g} (lambda = {best.lam:.6g})."
 
 
 def _cells(path: AnyPath, t: int) -> Iterator[Cell]:
@@ -160,9 +142,15 @@ def _cells(path: AnyPath, t: int) -> Iterator[Cell]:
     yield Cell.of(int(path.margins[t]), ",")
 
 
-def _across(path: AnyPath, right: float = RIGHT) -> LogarithmicScale:
-    """The scale of lambda, large at the left."""
-    return LogarithmicScale.of(ends(path), right, LEFT)
+def _axes(path: AnyPath, y: Scale, name: str, right: float = RIGHT) -> tuple[Scale, list[Element]]:
+    """Return the scale of lambda, and the lines and words of both scales."""
+    x = LogarithmicScale.of(ends(path), right, LEFT)
+    return x, [*across(x, TOP, BOTTOM, "lambda = 1/C"), *upwards(y, LEFT, right, name)]
+
+
+def _along(x: Scale, lams: Array, y: Scale, values: Array) -> list[tuple[float, float]]:
+    """Return the places of values at some lambdas."""
+    return [(x.place(lam), y.place(value)) for lam, value in zip(lams, values, strict=True)]
 
 
 def _upwards(values: Array) -> LinearScale:
@@ -187,11 +175,11 @@ def _coefficients(path: AnyPath, lams: Array, values: Array, columns: Sequence[s
     d = values.shape[1]
     names = list(columns) if columns is not None and len(columns) == d else [f"feature {j + 1}" for j in range(d)]
     named = np.argsort(-np.abs(values[-1]))[:NAMED].tolist()
-    x, y = _across(path, RIGHT - ROOM), _upwards(values)
-    elements = [*across(x, TOP, BOTTOM, "lambda = 1/C"), *upwards(y, LEFT, RIGHT - ROOM, "coefficients")]
+    y = _upwards(values)
+    x, elements = _axes(path, y, "coefficients", RIGHT - ROOM)
     for j in range(d):
         look = f"c{named.index(j) % 6} dash{named.index(j) % 4}" if j in named else "other"
-        elements.append(curve([(x.place(lam), y.place(v)) for lam, v in zip(lams, values[:, j], strict=True)], look, names[j]))
+        elements.append(curve(_along(x, lams, y, values[:, j]), look, names[j]))
     named.sort(key=lambda j: -values[-1, j])
     at = [y.place(values[-1, j]) for j in named]
     for j, end, place in zip(named, at, _apart(at), strict=True):
@@ -220,12 +208,11 @@ def _decision_values(path: AnyPath, lams: Array) -> Picture:
     shown = spread(y_of, POINTS)
     levels = np.unique(y_of).tolist()
     few = len(levels) <= 4
-    x, y = _across(path), _upwards(values[:, shown])
-    elements = [*across(x, TOP, BOTTOM, "lambda = 1/C"), *upwards(y, LEFT, RIGHT, "decision values")]
+    y = _upwards(values[:, shown])
+    x, elements = _axes(path, y, "decision values")
     for i in shown.tolist():
         k = levels.index(y_of[i]) if few else 0
-        knots = [(x.place(lam), y.place(v)) for lam, v in zip(lams, values[:, i], strict=True)]
-        elements.append(curve(knots, f"c{k} dash{k}" if few else "other", f"row {i}, label {y_of[i]:g}"))
+        elements.append(curve(_along(x, lams, y, values[:, i]), f"c{k} dash{k}" if few else "other", f"row {i}, label {y_of[i]:g}"))
     legend = [(line(0, 8, 16, 8, f"curve c{k} dash{k}"), f"label {level:g}") for k, level in enumerate(levels)] if few else []
     some = "every training point" if len(shown) == len(y_of) else f"{len(shown)} of {len(y_of):,} training points, spread over the labels"
     less = " The median of all is subtracted." if path.problem.rows.invariant else ""
@@ -233,29 +220,26 @@ def _decision_values(path: AnyPath, lams: Array) -> Picture:
     return Picture("functions", "Decision values along the path", said, BOTTOM + 34, elements, f"f(x) + b of {some}.{less}", legend)
 
 
-def _scores(path: AnyPath, scores: Scores) -> Picture:
+def _scores(path: AnyPath, scores: Curve, where: str) -> Picture:
     """The scores on validation points, with the best lambda."""
-    high, low = ends(path)
-    lams, values = thinned(scores.lambdas, scores.scores, high, low)
-    x, y = _across(path), _upwards(values)
-    name = scores.metric.replace("_", " ")
-    elements = [*across(x, TOP, BOTTOM, "lambda = 1/C"), *upwards(y, LEFT, RIGHT, name)]
-    elements.append(curve([(x.place(lam), y.place(v)) for lam, v in zip(lams, values, strict=True)], "c0"))
-    at = x.place(scores.lam)
-    best = f"best: {scores.score:.6g} at lambda = {scores.lam:.4g}"
-    elements += [line(at, TOP, at, BOTTOM, "edge"), symbol(("diamond", True), at, y.place(scores.score), "disagrees", best)]
+    chosen, name = scores.best, scores.metric.replace("_", " ")
+    lams, values = thinned(scores.lambdas, scores.scores, *ends(path))
+    y = _upwards(values)
+    x, elements = _axes(path, y, name)
+    elements.append(curve(_along(x, lams, y, values), "c0"))
+    at = x.place(chosen.lam)
+    best = f"best: {chosen.score:.6g} at lambda = {chosen.lam:.4g}"
+    elements += [line(at, TOP, at, BOTTOM, "edge"), symbol(("diamond", True), at, y.place(chosen.score), "disagrees", best)]
     legend = [(symbol(("diamond", True), 8, 8, "disagrees"), best)]
-    return Picture("scores", f"Scores on {scores.where}", best, BOTTOM + 34, elements, f"The {name} on {scores.where} over lambda.", legend)
+    return Picture("scores", f"Scores on {where}", best, BOTTOM + 34, elements, f"The {name} on {where} over lambda.", legend)
 
 
 def _margins(path: AnyPath) -> Picture:
     """The number of rows in the margin set."""
-    high, low = ends(path)
-    above = path.lambdas[path.lambdas > 0]
-    lams, rows = thinned(np.repeat(above, 2)[1:], np.repeat(path.margins[: len(above)], 2)[:-1], high, low)
-    x, y = _across(path), _upwards(np.append(rows.astype(np.float64), 0.0))
-    elements = [*across(x, TOP, BOTTOM, "lambda = 1/C"), *upwards(y, LEFT, RIGHT, "rows in the margin set")]
-    elements.append(curve([(x.place(lam), y.place(v)) for lam, v in zip(lams, rows, strict=True)], "c0"))
+    lams, rows = margins(path)
+    y = _upwards(np.append(rows.astype(np.float64), 0.0))
+    x, elements = _axes(path, y, "rows in the margin set")
+    elements.append(curve(_along(x, lams, y, rows), "c0"))
     said = f"At most {path.margins.max():,} rows."
     return Picture("margins", "Size of the margin set along the path", said, BOTTOM + 34, elements, "The rows that lie on their margin.")
 
@@ -268,8 +252,8 @@ def _gaps(path: AnyPath) -> Picture:
         ("at a breakpoint", ("circle", True), "c0", path.lambdas[here], path.gaps[here]),
         ("half way to the next", ("cross", False), "c1", between, path.midpoint_gaps[half_way]),
     )
-    x, y = _across(path), LogarithmicScale.of([*path.gaps[here], *path.midpoint_gaps[half_way], OPTIMAL_GAP], BOTTOM, TOP)
-    elements = [*across(x, TOP, BOTTOM, "lambda = 1/C"), *upwards(y, LEFT, RIGHT, f"relative gap, {roundings_of_gaps(path)}")]
+    y = LogarithmicScale.of([*path.gaps[here], *path.midpoint_gaps[half_way], OPTIMAL_GAP], BOTTOM, TOP)
+    x, elements = _axes(path, y, f"relative gap, {roundings_of_gaps(path)}")
     elements.append(line(LEFT, y.place(OPTIMAL_GAP), RIGHT, y.place(OPTIMAL_GAP), "edge", f"{OPTIMAL_GAP:g}: what is called optimal"))
     for _, kind, look, lams, gaps in kinds:
         for t in _spread(len(lams)):

@@ -11,6 +11,8 @@ MOST_TICKS = 6
 """Ticks, at most, of a scale: more would be written over each other."""
 CLEAR = 34.0
 """Units around 0 of a scale with two sides in which no other tick is written."""
+FINEST, COARSEST = -17, 1
+"""Exponents of ten of the smallest and the largest difference that is drawn; float64 tells no smaller ones from the optimum."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,20 @@ class LogarithmicScale(Scale):
 
 class SignedScale(Scale):
     """A scale from -10^high to 10^high, logarithmic but linear from -10^low to 10^low."""
+
+    @classmethod
+    def of(cls, least: int, most: int, start: float, end: float) -> SignedScale:
+        """Return the scale between two exponents of ten, as far as differences are drawn.
+
+        Parameters
+        ----------
+        least, most : int
+            Exponents.
+        start, end : float
+            Places of its ends.
+        """
+        low = min(max(least, FINEST), COARSEST - 1)
+        return cls(low, min(max(most, low + 1), COARSEST), start, end)
 
     def _share(self, value: float) -> float:
         decades, size = self.high - self.low + 1, abs(value)

@@ -44,7 +44,7 @@ def times(families: Sequence[FamilyView]) -> Picture | None:
     for (family, answer), width in zip(answers, widths, strict=True):
         seconds, (shape, colour) = _seconds(answer.judgement), looks[answer.run.solver]
         where = BOTTOM if width == 0 else TOP - EDGE if math.isinf(width) else y.place(width)
-        said = f"{family}, {answer.run.name.removeprefix('solver by ')}: width {width:.1e} in {seconds:.3g} s, {answer.agreement}"
+        said = f"{family}, {answer.name}: width {width:.1e} in {seconds:.3g} s, {answer.agreement}"
         elements.append(symbol(shape, x.place(seconds), where, colour, said))
         found[answer.run.solver].append((seconds, width))
     legend = [(symbol(shape, 8, 8, colour), name) for name, (shape, colour) in looks.items()]
