@@ -17,7 +17,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,6 +26,7 @@ from typing import Any
 import numpy as np
 
 import theorems
+from campaigns.faults import read
 from equimargin.formulations import Kernel, Problem, classification, declare, linear, polynomial, precomputed, rbf
 from equimargin.formulations.declaration import FormulaValue
 from equimargin.formulations.documents.controls import reduced_pairs
@@ -422,21 +422,7 @@ def main() -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """A single edit of a definition."""
-
-    name: str
-    file: str
-    old: str
-    new: str
-
-
-MUTANTS = [
-    Mutant(name, file, *texts)
-    for file, changes in tomllib.loads(Path(__file__).with_name("coq_mutants.toml").read_text(encoding="utf-8")).items()
-    for name, texts in changes.items()
-]
+MUTANTS = read("coq_mutants.toml")
 
 
 def check_mutants() -> int:

@@ -78,7 +78,7 @@ def drawn(family: str, number: Sequence[int]) -> Problem:
         data |= {"query_weight": by_query} if kind == "rank" else {"sample_weight": weights}
     if "penalized" in family:
         data["bias"] = "penalized"
-    problem: Problem = FAMILY[family.replace("penalized_l2", "l2").replace("penalized", "soft")](data)
+    problem: Problem = FAMILY[family.replace("penalized", "nobias")](data)
     return given_gram(problem) if kernel.name == "rbf" else problem
 
 
