@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from table import DATA, ROOT, Benchmark, Line, Table
+from table import DATA, LONGEST, ROOT, Benchmark, Line, Table
 
 MEASURED = 0.1
 """CPU seconds that a measurement lasts at least: a shorter row is solved several times in it."""
@@ -102,7 +102,7 @@ def worker(checkout: Path) -> subprocess.Popen[str]:
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     environment = os.environ | threads | {"PYTHONPATH": str(checkout / "src")}
     # Kernels that small problems run as Python are compiled, too, so that both checkouts run the same code.
-    subprocess.run([sys.executable, "-m", "equimargin", "warm-up"], env=environment, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, "-m", "equimargin", "warm-up"], env=environment, check=True, stdout=subprocess.DEVNULL, timeout=LONGEST)
     command = [sys.executable, str(Path(__file__).resolve())]
     return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 

@@ -1,4 +1,4 @@
-"""The clock of all benchmarks: CPU seconds of sides that run in turn, A B A B, and their medians."""
+"""The clock of all benchmarks: CPU seconds of sides in turn, A B A B, and their medians."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-LONG = 2.0
+LONG_SECONDS = 2.0
 """CPU seconds from which on a first run is a side's figure, and is not repeated."""
 
 
@@ -31,7 +31,10 @@ def timed(run: Callable[[], Any]) -> Timed:
 
 
 def in_turn(*sides: Callable[[], Any], rounds: int = 3, limit: float = float("inf")) -> list[Timed]:
-    """Run all sides in turn, no further round after `limit` CPU seconds; the last result and the median seconds of each."""
+    """Run all sides in turn: the last result and the median seconds of each.
+
+    No further round begins after `limit` CPU seconds.
+    """
     turns: list[list[Timed]] = []
     while len(turns) < rounds and sum(one.cpu for turn in turns for one in turn) < limit:
         turns.append([timed(run) for run in sides])
@@ -41,19 +44,19 @@ def in_turn(*sides: Callable[[], Any], rounds: int = 3, limit: float = float("in
 
 
 def settled(run: Callable[[], Any], short: float, rounds: int = 3) -> Timed:
-    """Time a call, and again where that is short; the median."""
+    """Time a call; if it is short, return the median of more."""
     first = timed(run)
     return first if first.cpu >= short else in_turn(run, rounds=rounds)[0]
 
 
 def against(first: Timed, theirs: Callable[[], Any], ours: Callable[[], Any]) -> list[Timed]:
-    """Time two sides in turn, the other side after its first run, which is its figure where it is long."""
+    """Time two sides in turn after the first run of theirs, which is its figure if it is long."""
     ours()
-    return [first, *in_turn(ours)] if first.cpu > LONG else in_turn(theirs, ours)
+    return [first, *in_turn(ours)] if first.cpu > LONG_SECONDS else in_turn(theirs, ours)
 
 
 def used() -> tuple[float, float, float]:
-    """Return CPU seconds of this process, those of all that it has started and that still run, and the wall clock."""
+    """Return CPU seconds of this process and of its living descendants, and the wall clock."""
     import psutil
 
     this = psutil.Process()
@@ -71,7 +74,7 @@ def spent() -> Iterator[list[float]]:
 
 
 def cpu_so_far(pid: int) -> float:
-    """Return CPU seconds of a process that still runs, where the system tells; NaN elsewhere."""
+    """Return CPU seconds of a running process; NaN on systems without /proc."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

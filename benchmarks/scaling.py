@@ -6,7 +6,7 @@ Kernel machines are C-SVC, RBF, C = 1, on the clusters of `kinds.svm` with 20 fe
 at their default tolerance, and ours to the gap that scikit-learn's model has at that size. Rankings
 are all pairs of one query with a linear kernel and a squared hinge, to 1e-6, each size in a process
 of its own; TRON, of document K, is this package's, and "proof" is what the proven interval takes
-besides. All on one processor; a side that took more than LIMIT seconds is not asked for the next
+besides. All on one processor; a side that took more than LIMIT_SECONDS is not asked for the next
 size. An exponent is the slope of a line through the logarithms. The page `scaling.md` and its
 picture go to docs/.
 """
@@ -48,9 +48,9 @@ than {limit:g} s is not asked for larger sizes. `make scaling` remakes this page
 KERNEL_SIZES = (1000, 2000, 5000, 10_000, 20_000, 40_000)
 RANKING_SIZES = (100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000)
 FEATURES = 20
-LIMIT = 60.0
+LIMIT_SECONDS = 60.0
 """CPU seconds of a run after which its side is not asked for larger sizes."""
-SHORT = 1.0
+SHORT_SECONDS = 1.0
 """CPU seconds below which a run is repeated."""
 OURS = "equimargin"
 KERNEL, RANKING = "RBF kernel", "ranking, all pairs"
@@ -62,7 +62,7 @@ PAIR_COST = 500.0
 
 
 def measured(work: str, side: str, n: int, seconds: float, wall: float, memory: float | None = None) -> Line:
-    """Return the line of a side on a number of points, and its memory in GB in a process of its own."""
+    """Return the line of a side on n points, with its memory in GB if it has its own process."""
     return {"work": work, "side": side, "n": n, "s": seconds, "wall": wall, "GB": memory}
 
 
@@ -101,9 +101,9 @@ def kernel_machines(sizes: tuple[int, ...]) -> Iterator[Line]:
         runs: dict[str, Callable[[], Any]] = {OURS: partial(solved, n, tol), **{name: side(n) for name, side in sides.items()}}
         runs[OURS]()  # a kernel that only problems of this size need is compiled here
         for name, run in runs.items():
-            _, seconds, wall = settled(run, SHORT)
+            _, seconds, wall = settled(run, SHORT_SECONDS)
             yield measured(KERNEL, name, n, seconds, wall)
-            if seconds > LIMIT:
+            if seconds > LIMIT_SECONDS:
                 sides.pop(name, None)
 
 
@@ -115,7 +115,7 @@ def ranked(n: int, solver: str) -> list[Line]:
     for size in (WARM_UP, n):
         drawn = ranking.many(size, "real")
         row = ranking.Row("", lambda drawn=drawn: drawn, "squared_hinge", PAIR_COST, (), total=True)  # type: ignore[misc]
-        answer = timed(lambda row=row: solve(row.problem(), solver, tol=1e-6, time_limit=3 * LIMIT))  # type: ignore[misc]
+        answer = timed(lambda row=row: solve(row.problem(), solver, tol=1e-6, time_limit=3 * LIMIT_SECONDS))  # type: ignore[misc]
         proof = timed(partial(getattr, answer.result, "interval"))
         assert proof.result.relative_width < 1e-5 or solver != "auto"
     found = [measured(RANKING, OURS if solver == "auto" else "TRON", n, answer.cpu, answer.wall, most_memory())]
@@ -141,7 +141,7 @@ def rankings(sizes: tuple[int, ...]) -> Iterator[Line]:
         for solver in tuple(solvers):
             found = alone(ranked, n, solver)
             yield from found
-            if found[0]["s"] > LIMIT:
+            if found[0]["s"] > LIMIT_SECONDS:
                 solvers.remove(solver)
 
 
@@ -177,7 +177,7 @@ def draw(found: list[Line], file: Path) -> None:
 
 def page(found: list[Line], there: list[Package]) -> str:
     """Return the page, with a table for each kind of work."""
-    lines = [HEAD.format(limit=LIMIT), f"*{measured_with(there)}.*", ""]
+    lines = [HEAD.format(limit=LIMIT_SECONDS), f"*{measured_with(there)}.*", ""]
     lines.append(f"![CPU seconds against the number of points, a line for each side]({PICTURE})")
     for work, sides in curves(found).items():
         sizes = dict.fromkeys(n for points in sides.values() for n in points)

@@ -1,4 +1,4 @@
-"""The cost of a proven interval, in CPU seconds with one BLAS thread, beside the product K beta that any evaluation needs.
+"""CPU seconds of a proven interval with one BLAS thread, beside the product K beta.
 
 python benchmarks/run.py kinds.bounds
 """
@@ -29,7 +29,7 @@ def problems() -> Iterator[tuple[str, MarginProblem]]:
 
 
 def lines() -> Iterator[Line]:
-    """Measure at multipliers that are all above 0: a first product, which forms the Gram matrix, another, and the interval."""
+    """Measure a first product, with the Gram matrix formed, another, and the interval."""
     for name, problem in problems():
         alpha = np.random.default_rng(1).uniform(0, 1, problem.p)
         product, point = partial(problem.gram.__matmul__, problem.rows.rdot(alpha)), Point(alpha=alpha)

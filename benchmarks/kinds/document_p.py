@@ -50,7 +50,7 @@ def exponent(sizes: ArrayLike, seconds: ArrayLike) -> float:
 
 
 def systems() -> Iterator[Line]:
-    """Yield one system (11) of |I| rows solved anew, and solved where the factor is known already, and their exponents."""
+    """Yield a system (11) of |I| rows solved anew and with a known factor, and exponents."""
     found = []
     for k in SYSTEMS:
         A = np.random.default_rng(0).normal(size=(k, k))

@@ -37,7 +37,7 @@ class Row:
 
 
 def noisy(n: int, noise: float, stated: Callable[[Any, Any], Problem]) -> Callable[[np.random.Generator], Problem]:
-    """Draw n points and a noisy score, of which a problem is stated, and take the float Gram matrix of its kernel."""
+    """Draw n points and a noisy score, and state a problem by its float Gram matrix."""
 
     def draw(rng: np.random.Generator) -> Problem:
         X = rng.normal(size=(n, 4))
@@ -108,7 +108,7 @@ def measured(row: Row, seed: int) -> Line:
 
 
 def slowest(row: Row) -> Line:
-    """Return the slowest of three seeds, with the worst of other figures, and the median of those without the float solution."""
+    """Return the slowest of three seeds, with the worst of other figures."""
     found = [measured(row, seed) for seed in SEEDS]
     worst = max(found, key=lambda line: line["s"])
     worst |= {name: max(line[name] for line in found) for name in ("pivots", "off")}

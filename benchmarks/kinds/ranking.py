@@ -54,7 +54,7 @@ Data = tuple[Any, Array, Array | None]
 """X, relevances and queries."""
 REFERENCE, PATIENCE = 1e-9, 60.0
 """Relative gap of the solution whose proven lower bound suboptimalities are measured from, and seconds that it may take."""
-SLOW = 4.0
+SLOW_SECONDS = 4.0
 """CPU seconds from which on our first run is not repeated."""
 LIMIT, QUICK_LIMIT, SHARE = 10.0, 1.0, 0.2
 """Seconds after which a peer is not waited for any longer, and the share of them from which on its first run is not repeated."""
@@ -386,7 +386,7 @@ def measured(row: Row, limit: float) -> list[Line]:
         peers = {side: settled(side, row, problem, tol, lower, limit) for side in (*alike, *row.peers)}
         away = {side: suboptimality(peer.answer.primal, lower) for side, peer in peers.items()}
         again = {side: peer.run for side, peer in peers.items() if away[side] <= tol and peer.seconds <= limit * SHARE}
-        if seconds <= SLOW:
+        if seconds <= SLOW_SECONDS:
             again[OURS] = partial(ours, row, target.tol)
         warm = dict(zip(again, (one.cpu for one in in_turn(*again.values())), strict=True)) if again else {}
         took = {OURS: seconds, **{side: peer.seconds for side, peer in peers.items()}, **warm}
@@ -405,7 +405,7 @@ def measured(row: Row, limit: float) -> list[Line]:
 
 
 def judged(reached: bool, is_met: bool) -> str:
-    """Return ">" where the target was not reached, so that figures are lower bounds, and the word for what is missed."""
+    """Return ">" for lower bounds, of targets not reached, and the word for a miss."""
     return ("" if reached else "> ") + ("" if is_met else "SHORT" if reached else "OPEN")
 
 

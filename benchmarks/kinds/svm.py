@@ -162,7 +162,7 @@ def peer_gap(contest: Contest) -> float:
 
 
 def many_classes(name: str, C: float) -> Line:
-    """Measure one-against-one classes, RBF, gamma = 1 / d, of digits or "n x d x classes"; the gaps are the largest of any pair."""
+    """Measure one-against-one classes, RBF, gamma = 1 / d; gaps are the largest of any pair."""
     if name == "digits":
         X, y = load_digits(return_X_y=True)
     else:
@@ -180,7 +180,7 @@ def many_classes(name: str, C: float) -> Line:
 
 
 def measured(contest: Contest, built_before: bool = True) -> Line:
-    """Measure both sides in turn; problems of given matrices are built before, unless that is to count."""
+    """Measure both sides in turn; by default problems of given matrices are built before."""
     problem, reached = contest.problem(), peer_gap(contest)
     again = contest.points is not gram or not built_before
     tol = contest.ours or max(reached, 1e-12)
@@ -204,7 +204,7 @@ def line(contest: Contest, sides: list[Timed], reached: float, own: float, statu
 
 
 def threads(n: int) -> Line:
-    """Divide the wall time of one thread by that of two, unless other processes are at work; beside what plain arithmetic gains."""
+    """Divide the wall time of one thread by that of two, unless others are at work."""
     load, found = os.getloadavg()[0], {"figure": f"two threads over one, RBF {n} x 20, wall", "value": None, "must": 1.4, "aim": 1.8}
     if load > 1.3 or (os.cpu_count() or 1) < 2:
         return found | {"said": f"skipped: load {load:.1f}"}

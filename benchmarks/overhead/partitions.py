@@ -81,7 +81,7 @@ def cluster(workers: int) -> Iterator[Any]:
 
 
 def warm(run: Callable[[], object]) -> list[float]:
-    """Return CPU seconds of this process and of others, and wall seconds, of a run after one that compiles what it needs."""
+    """Return CPU seconds here and elsewhere, and wall seconds, of a second run."""
     run()
     with spent() as seconds:
         run()
@@ -89,7 +89,7 @@ def warm(run: Callable[[], object]) -> list[float]:
 
 
 def on_a_worker(load: Callable[[], tuple[Any, ...]], state: Callable[..., PartitionedProblem], C: float, parts: int) -> list[float]:
-    """Return CPU seconds here and on the worker of a run on a cluster, and what both use in a second of rest."""
+    """Return CPU seconds of a run on a cluster, here and there, and of a second of rest."""
     with cluster(1) as client:
         made = delayed(load, nout=parts)()
         problem = state(*([block] for block in made), C, "squared_hinge", client=client)

@@ -60,7 +60,7 @@ def through(executor: Executor, database: Path, answers: list[AnswerSpec]) -> fl
 
 
 def measured(executor: Executor) -> tuple[float, ...]:
-    """Measure one study of an executor, which has run another one before: milliseconds per answer."""
+    """Measure a second study of an executor: milliseconds per answer."""
     with tempfile.TemporaryDirectory() as folder, executor.opened() as work:
         warm = Executor(lambda: nullcontext(work))
         through(warm, Path(folder) / "first.sqlite", asked(0))
@@ -79,7 +79,7 @@ def lines(options: Namespace) -> Iterator[Line]:
 
 
 MILLISECONDS = ("answers", "process", "workers", "wall", "beside answers")
-"""Milliseconds per answer: CPU of the answers, of the process of the study and of its workers, wall time, and CPU beside the answers."""
+"""CPU time of answers, of the study's process, of its workers; wall time; the rest."""
 COLUMNS = {"executor": "20s", **dict.fromkeys(MILLISECONDS, "14.1f")}
 BENCHMARK = Benchmark(
     __doc__, lambda options: iter([Table(COLUMNS, lines(options))]), {"rounds": (5, "rounds of which medians are printed")}

@@ -34,7 +34,7 @@ from equimargin.proofs.certificates.problem import state
 from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.solvers import exact_optimum, regularization_path, solve
 from equimargin.solvers.exact.program import Infeasible, Optimum, Undecided, program_optimum
-from equimargin.testing import ONE_NORM, sample_problem
+from equimargin.testing import ONE_NORM, sample_problem, task_of
 from narrow import as_a, present
 
 OF_DOCUMENTS = [id for id, known in program_families().items() if known.module.startswith("equimargin.formulations.documents")]
@@ -145,11 +145,11 @@ def restated(stated: dict[str, Any]) -> Problem:
     parameters = [v for key, v in given.items() if key not in ("name", "constant", "shift")]
     made: dict[str, Callable[..., Kernel]] = {"linear": linear, "polynomial": polynomial, "rbf": rbf, "precomputed": precomputed}
     data = {"X": _features(stated), "C": float(stated["C"]), "kernel": made[given["name"]](*parameters)}
-    if stated["pairs"] is not None and family not in ONE_NORM:
+    if task_of(family) == "ranking" and family not in ONE_NORM and stated["pairs"] is not None:
         problem: Problem = ranking_from_pairs(**data, pairs=stated["pairs"], loss="squared_hinge" if family.endswith("l2") else "hinge")
     else:
-        epsilon = {"epsilon": stated["epsilon"]} if family.startswith("svr") else {}
-        queries = {"qid": stated["queries"]} if family.startswith(("rank", "rvm")) else {}
+        epsilon = {"epsilon": stated["epsilon"]} if task_of(family) == "regression" else {}
+        queries = {"qid": stated["queries"]} if task_of(family) == "ranking" else {}
         problem = FAMILIES[family](data | {"y": stated["labels"]} | epsilon | queries)
     weights = None if stated["weights"] is None else np.array([float(w) for w in stated["weights"]])
     if isinstance(problem, MarginProblem) and weights is not None:
