@@ -128,7 +128,7 @@ def lines(asked_for: Namespace) -> Iterator[Line]:
             a, b = np.median([[asked(side, number) for side in sides] for _ in range(asked_for.rounds)], axis=0).tolist()
             ratios.append(b / a)
             yield {"row": name, "A s": a, "B s": b, "B / A": b / a}
-    print(f"geometric mean of {len(ratios)} rows: {np.exp(np.mean(np.log(ratios))):.3f}")
+    print(f"geometric mean of {len(ratios)} rows: {float(np.prod(ratios)) ** (1 / max(len(ratios), 1)):.3f}")
 
 
 OPTIONS = {
