@@ -113,26 +113,22 @@ nightly-bounds: $(READY)  ## tiny problems at every scale, and a tenth as many p
 	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_bounds_path --seed $(SEED) --examples $$(( $(EXAMPLES) / 10 ))
 
 bench: $(PEERS)/.ready  ## every kind of work beside every peer that can be installed: CPU seconds and ratios, about twenty minutes
-	$(PEERS)/bin/python benchmarks/side_by_side.py $(ARGS)
+	$(PEERS)/bin/python benchmarks/run.py side_by_side $(ARGS)
 
 bench-each: $(READY)  ## the benchmarks of each kind of work, and the error of every map between formulations
-	$(BIN)/python benchmarks/kinds/svm.py
-	$(BIN)/python benchmarks/kinds/linear.py
-	$(BIN)/python benchmarks/kinds/one_norm.py
-	$(BIN)/python benchmarks/kinds/hard.py
-	$(BIN)/python benchmarks/kinds/ranking.py
-	$(BIN)/python benchmarks/kinds/exact.py
-	$(BIN)/python benchmarks/kinds/programs.py
-	$(BIN)/python -m pytest -m benchmark -s benchmarks tests/formulations/test_links.py
+	@set -e; for each in svm linear one_norm hard ranking exact programs bounds; do \
+	    echo "== $$each"; $(BIN)/python benchmarks/run.py kinds.$$each; \
+	done
+	$(BIN)/python -m pytest -m benchmark -s tests/formulations/test_links.py
 
 bench-against: $(READY)  ## CPU times of another checkout and of this one, row by row: make bench-against OTHER=../before
-	$(BIN)/python benchmarks/between_versions.py $(OTHER) $(ARGS)
+	$(BIN)/python benchmarks/run.py between_versions --other $(OTHER) $(ARGS)
 
 leaderboard: $(PEERS)/.ready  ## packages for SVMs: CPU time, and how far their models are above the proven optimum; docs/leaderboard.md
-	$(PEERS)/bin/python benchmarks/leaderboard.py $(ARGS)
+	$(PEERS)/bin/python benchmarks/run.py leaderboard $(ARGS)
 
 scaling: $(PEERS)/.ready  ## how CPU time grows with the number of points, beside other packages: docs/scaling.md
-	$(PEERS)/bin/python benchmarks/scaling.py $(ARGS)
+	$(PEERS)/bin/python benchmarks/run.py scaling $(ARGS)
 
 proofs: $(READY)  ## the theorems of proofs/rocq, built and checked by Coq: nothing assumed, and the values of the printed formulas
 	PYTHONPATH=tests $(BIN)/python -m campaigns.rocq

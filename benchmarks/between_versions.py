@@ -1,6 +1,6 @@
 """CPU seconds of two checkouts on the rows of the other benchmarks: A B A B, each in a process of its own that compiled before.
 
-    python benchmarks/between_versions.py OTHER [--rows "smo 5000"] [--rounds 7]
+    python benchmarks/run.py between_versions --other OTHER [--rows "smo 5000"] [--rounds 7]
 
 OTHER is another checkout of this repository, A; this one is B. Every row is solved by both in turn, problem construction included, and the
 ratio of the medians is printed: below 1 this checkout is faster. The rows are those of `svm.py`, `linear.py`, `one_norm.py`, `ranking.py`,
@@ -9,29 +9,26 @@ ratio of the medians is printed: below 1 this checkout is faster. The rows are t
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import os
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parents[1]
-DATA = HERE.parent / "shared" / "data"
+import numpy as np
+from table import DATA, LONGEST, ROOT, Benchmark, Line, Table
+
 MEASURED = 0.1
 """CPU seconds that a measurement lasts at least: a shorter row is solved several times in it."""
-COMPILED = 900
-"""Seconds that a checkout has to compile its kernels."""
 
 
 def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     """The rows by name, and what solves each; from the benchmarks of the checkout that the package is imported from."""
-    import numpy as np
 
     from equimargin import solvers
 
@@ -105,10 +102,8 @@ def worker(checkout: Path) -> subprocess.Popen[str]:
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     environment = os.environ | threads | {"PYTHONPATH": str(checkout / "src")}
     # Kernels that small problems run as Python are compiled, too, so that both checkouts run the same code.
-    subprocess.run(
-        [sys.executable, "-m", "equimargin", "warm-up"], env=environment, check=True, stdout=subprocess.DEVNULL, timeout=COMPILED
-    )
-    command = [sys.executable, str(Path(__file__).resolve()), "--work", str(checkout)]
+    subprocess.run([sys.executable, "-m", "equimargin", "warm-up"], env=environment, check=True, stdout=subprocess.DEVNULL, timeout=LONGEST)
+    command = [sys.executable, str(Path(__file__).resolve())]
     return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 
 
@@ -121,32 +116,28 @@ def asked(process: subprocess.Popen[str], number: int) -> float:
     return float(process.stdout.readline())
 
 
-def main() -> None:
-    """Print a line for every row, and the geometric mean of the ratios."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("other", type=Path, help="another checkout")
-    options.add_argument("--rows", default="", help="only rows whose name contains this")
-    options.add_argument("--rounds", type=int, default=7, help="runs of each side")
-    options.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
-    given = options.parse_args()
-    if given.work:
-        work()
-        return
-    sides = worker(given.other.resolve()), worker(HERE)
+def lines(asked_for: Namespace) -> Iterator[Line]:
+    """Yield a line for every row, and print the geometric mean of the ratios."""
+    sides = worker(Path(asked_for.other).resolve()), worker(ROOT)
     names, own = ([] if side.stdout is None else side.stdout.readline().rstrip("\n").split("\t") for side in sides)
     if names != own:
         sys.exit(f"the two checkouts have different rows: {sorted(set(names) ^ set(own))}")
-    print(f"{'row':64s} {'A s':>9s} {'B s':>9s} {'B / A':>7s}")
-    product, count = 1.0, 0
+    ratios = []
     for number, name in enumerate(names):
-        if given.rows not in name:
-            continue
-        times = [[asked(side, number) for side in sides] for _ in range(given.rounds)]
-        a, b = (median(column) for column in zip(*times, strict=True))
-        product, count = product * b / a, count + 1
-        print(f"{name:64s} {a:9.4f} {b:9.4f} {b / a:7.3f}", flush=True)
-    print(f"geometric mean of {count} rows: {product ** (1 / max(count, 1)):.3f}")
+        if asked_for.rows in name:
+            a, b = np.median([[asked(side, number) for side in sides] for _ in range(asked_for.rounds)], axis=0).tolist()
+            ratios.append(b / a)
+            yield {"row": name, "A s": a, "B s": b, "B / A": b / a}
+    print(f"geometric mean of {len(ratios)} rows: {float(np.prod(ratios)) ** (1 / max(len(ratios), 1)):.3f}")
 
+
+OPTIONS = {
+    "other": ("../before", "another checkout"),
+    "rows": ("", "only rows whose name contains this"),
+    "rounds": (7, "runs of each side"),
+}
+COLUMNS = {"row": "64s", "A s": "9.4f", "B s": "9.4f", "B / A": "7.3f"}
+BENCHMARK = Benchmark(__doc__, lambda asked: iter([Table(COLUMNS, lines(asked))]), OPTIONS)
 
 if __name__ == "__main__":
-    main()
+    work()

@@ -1,6 +1,6 @@
 """The leaderboard of trust: packages for SVMs, their CPU seconds, and how far their models are above the proven optimum.
 
-    python benchmarks/leaderboard.py [--quick] [--only TEXT] [--points 2000] [--packages NAME ...] [--seconds 10] [--runs FOLDER]
+    python benchmarks/run.py leaderboard [--quick] [--only TEXT] [--points 2000] [--packages NAME ...] [--seconds 10] [--runs FOLDER]
 
 Every package of `benchmarks/trust/packages.toml` that is installed solves the problems that it
 takes, at three tolerances of its own, on one processor and one thread, in a process of its own with
@@ -15,29 +15,24 @@ the command without a page.
 
 from __future__ import annotations
 
-import argparse
-import json
 import resource
 import tempfile
 import time
+from argparse import Namespace
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from queue import SimpleQueue
 
-from threadpoolctl import threadpool_limits
+from table import ROOT, Benchmark, Line, Table
 from trust import page
 from trust.instances import DATA, FILES, Instance, data, instances, present
 from trust.judge import Judged, judged, optimum_of, problem_of
 from trust.load import refuse_load
 from trust.runs import Broken, Package, Run, packages, processors, runs
 
-ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "build" / "leaderboard.json"
-SECONDS = 10.0
-"""CPU seconds that a fit may take."""
 AGAIN = "run this again when nobody else is at work; with --runs only the fits that waited are measured anew"
 """Advice on a loaded machine."""
 
@@ -77,47 +72,45 @@ def verdicts(found: Iterable[Run]) -> list[Judged]:
     return results
 
 
-def record(results: list[Judged]) -> list[dict[str, object]]:
+def record(results: list[Judged]) -> list[Line]:
     """The results for JSON."""
     return [{**asdict(result), "run": {**asdict(result.run), "file": None}} for result in results]
 
 
-def main() -> None:
-    """Measure, judge, write and rank."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="four small data sets and one C: about three minutes")
-    parser.add_argument("--only", default="", help="instances whose name contains this text")
-    parser.add_argument("--points", type=float, default=float("inf"), help="data sets of at most this many points")
-    parser.add_argument("--packages", nargs="*", help="entries of packages.toml; all of them if none are given")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="CPU seconds that a fit may take")
-    parser.add_argument("--runs", type=Path, help="a folder that keeps every run; those that are there are not made again")
-    parser.add_argument("--page", type=Path, default=ROOT / "docs", help="the folder of leaderboard.md and static/leaderboard.svg")
-    arguments = parser.parse_args()
-    entries = [entry for entry in packages() if not arguments.packages or entry.name in arguments.packages]
+def tables(asked: Namespace) -> Iterator[Table]:
+    """Measure, judge, keep the figures, and write the page."""
+    entries = [entry for entry in packages() if not any(asked.packages) or entry.name in asked.packages]
     there = [entry for entry in entries if entry.present]
     for entry in entries:
         if entry not in there:
             print(f"{entry.name} is left out: {entry.package} is not installed (pip install 'equimargin[peers]')")
     for name in FILES.keys() - set(present()):
         print(f"the data set {name} is left out: {FILES[name]} is not there")
-    chosen = [instance for instance in instances(arguments.only, arguments.quick) if len(data(instance.data)[1]) <= arguments.points]
+    chosen = [instance for instance in instances(asked.only, asked.quick) if len(data(instance.data)[1]) <= asked.points]
     sets = len({instance.data for instance in chosen})
     print(f"{len(there)} entries, {len(chosen)} instances of {sets} of {len(DATA)} data sets", flush=True)
-    with tempfile.TemporaryDirectory() as empty, threadpool_limits(1):
-        folder = arguments.runs or Path(empty)
+    with tempfile.TemporaryDirectory() as empty:
+        folder = Path(asked.runs or empty)
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            found = measured(there, chosen, folder, arguments.seconds)
+            found = measured(there, chosen, folder, asked.seconds)
         except Broken as broken:
             raise SystemExit(str(broken)) from None
         refuse_load(sum(run.seconds or 0.0 for run in found), sum(run.wall for run in found), AGAIN)
         results = verdicts(found)
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps(record(results), indent=1) + "\n", encoding="utf-8")
-    page.written(arguments.page, there, results, arguments.seconds)
+    yield Table({}, record(results))
+    page.written(asked.page, there, results, asked.seconds)
     both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print(f"{sum(used.ru_utime + used.ru_stime for used in both):.0f} CPU seconds in all; written: {arguments.page / page.NAME}")
+    print(f"{sum(used.ru_utime + used.ru_stime for used in both):.0f} CPU seconds in all; written: {asked.page / page.NAME}")
 
 
-if __name__ == "__main__":
-    main()
+OPTIONS = {
+    "quick": (False, "four small data sets and one C: about three minutes"),
+    "only": ("", "instances whose name contains this text"),
+    "points": (float("inf"), "data sets of at most this many points"),
+    "packages": (("",), "entries of packages.toml; all of them if none are given"),
+    "seconds": (10.0, "CPU seconds that a fit may take"),
+    "runs": ("", "a folder that keeps every run; those that are there are not made again"),
+    "page": (ROOT / "docs", "the folder of leaderboard.md and static/leaderboard.svg"),
+}
+BENCHMARK = Benchmark(__doc__, tables, OPTIONS)

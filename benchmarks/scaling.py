@@ -1,36 +1,33 @@
 """How CPU time grows with the number of points: kernel machines of 1,000 to 40,000, rankings of 100,000 to 10,000,000, and their exponents.
 
-    python benchmarks/scaling.py [--sizes 3] [--page docs]
+    python benchmarks/run.py scaling [--sizes 3] [--page docs]
 
-Kernel machines are C-SVC, RBF, C = 1, on the clusters of `svm.py` with 20 features; the peers run
+Kernel machines are C-SVC, RBF, C = 1, on the clusters of `kinds.svm` with 20 features; the peers run
 at their default tolerance, and ours to the gap that scikit-learn's model has at that size. Rankings
 are all pairs of one query with a linear kernel and a squared hinge, to 1e-6, each size in a process
 of its own; TRON, of document K, is this package's, and "proof" is what the proven interval takes
-besides. All on one processor; a side that took more than LIMIT seconds is not asked for the next
-size. An exponent is the slope of a line through the logarithms. The table is also written to
-build/scaling.json, and the page `scaling.md` with its picture to docs/.
+besides. All on one processor; a side that took more than LIMIT_SECONDS is not asked for the next
+size. An exponent is the slope of a line through the logarithms. The page `scaling.md` and its
+picture go to docs/.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import resource
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
 from functools import partial
-from multiprocessing import get_context
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from clock import settled, timed
 from kinds import ranking, svm
-from threadpoolctl import threadpool_limits
+from table import ROOT, Benchmark, Line, Table, alone, on_one_processor
 from trust.fits import FITS, Task
-from trust.load import Timed, middle, refuse_load, timed
-from trust.page import measured_with
+from trust.load import refuse_load
+from trust.page import measured_with, pictured
 from trust.runs import Package, packages
 from trust.worker import printed
 
@@ -38,8 +35,6 @@ from equimargin.formulations.kernels.kernel import rbf
 from equimargin.formulations.problem.construct import classification
 from equimargin.solvers import solve
 
-ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "build" / "scaling.json"
 NAME, PICTURE = "scaling.md", "static/scaling.svg"
 """The page and its picture in their folder."""
 HEAD = """# How time grows with the number of points
@@ -53,12 +48,10 @@ than {limit:g} s is not asked for larger sizes. `make scaling` remakes this page
 KERNEL_SIZES = (1000, 2000, 5000, 10_000, 20_000, 40_000)
 RANKING_SIZES = (100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000)
 FEATURES = 20
-LONGEST = 3600.0
-"""Time limit of one side, in seconds of the clock; its process has crashed by then."""
-LIMIT = 60.0
+LIMIT_SECONDS = 60.0
 """CPU seconds of a run after which its side is not asked for larger sizes."""
-SHORT, REPEATS = 1.0, 3
-"""CPU seconds below which a run is repeated, and how many runs there are then, whose median counts."""
+SHORT_SECONDS = 1.0
+"""CPU seconds below which a run is repeated."""
 OURS = "equimargin"
 KERNEL, RANKING = "RBF kernel", "ranking, all pairs"
 """The two kinds of work."""
@@ -68,34 +61,13 @@ PAIR_COST = 500.0
 """C of all pairs of a ranking together."""
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Seconds of a side on a number of points, and its memory in GB in a process of its own."""
-
-    work: str
-    side: str
-    n: int
-    seconds: float
-    wall: float
-    memory: float | None = None
-
-
-def on_one_processor() -> None:
-    """Leave this process a single processor where the system can: libraries that are loaded later then start no threads."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-
-
-def clocked(run: Callable[[], Any]) -> Timed:
-    """Time a call, several times where it is short, and return the middle one."""
-    times: list[Timed] = []
-    while not times or (times[0].cpu < SHORT and len(times) < REPEATS):
-        times.append(timed(run))
-    return middle(times)
+def measured(work: str, side: str, n: int, seconds: float, wall: float, memory: float | None = None) -> Line:
+    """Return the line of a side on n points, with its memory in GB if it has its own process."""
+    return {"work": work, "side": side, "n": n, "s": seconds, "wall": wall, "GB": memory}
 
 
 def peers() -> Iterator[Package]:
-    """Other packages for kernel machines; one that is missing is named."""
+    """Yield other packages for kernel machines; one that is missing is named."""
     for package in packages():
         if "rbf hinge" in package.problems and package.name != OURS:
             if package.present:
@@ -105,68 +77,49 @@ def peers() -> Iterator[Package]:
 
 
 def fitted(package: Package, n: int) -> Callable[[], Any]:
-    """A peer's fit at its usual tolerance."""
+    """Return a peer's fit at its usual tolerance."""
     X, y = svm.classes(f"{n} x {FEATURES}")
     task = Task(X, y, 1.0, "hinge", 1 / FEATURES, package.tolerances[1], package.problems["rbf hinge"])
     run = FITS[package.fit](task).run
     return lambda: printed(run)  # what it prints is kept from the table
 
 
-def gap_of_libsvm(n: int) -> float:
-    """The relative gap of scikit-learn's model."""
-    contest = svm.svc("", f"{n} x {FEATURES}", 0, 1.0, 0, 0)
-    problem = contest.problem()
-    return svm.gap(problem, contest.multipliers(problem, contest.fit(contest.theirs)))
-
-
 def solved(n: int, tol: float) -> Any:
-    """Our answer, the problem built on the clock."""
+    """Return our answer, the problem built on the clock."""
     X, y = svm.classes(f"{n} x {FEATURES}")
     return solve(classification(X, y, 1.0, rbf(1 / FEATURES)), "smo", tol=tol)
 
 
-def kernel_machines(sizes: tuple[int, ...]) -> Iterator[Measured]:
-    """Ours and the peers', size by size."""
+def kernel_machines(sizes: tuple[int, ...]) -> Iterator[Line]:
+    """Measure ours and the peers', size by size."""
     sides: dict[str, Callable[[int], Callable[[], Any]]] = {package.name: partial(fitted, package) for package in peers()}
     solved(sizes[0], 1e-3)
     for side in sides.values():
         side(sizes[0])()  # libraries load at the first fit
     for n in sizes:
-        tol = gap_of_libsvm(n)
+        tol = svm.peer_gap(svm.Contest("", f"{n} x {FEATURES}", 0, 1.0, 0, 0))
         runs: dict[str, Callable[[], Any]] = {OURS: partial(solved, n, tol), **{name: side(n) for name, side in sides.items()}}
         runs[OURS]()  # a kernel that only problems of this size need is compiled here
         for name, run in runs.items():
-            took = clocked(run)
-            measured = Measured(KERNEL, name, n, took.cpu, took.wall)
-            yield measured
-            if measured.seconds > LIMIT:
+            _, seconds, wall = settled(run, SHORT_SECONDS)
+            yield measured(KERNEL, name, n, seconds, wall)
+            if seconds > LIMIT_SECONDS:
                 sides.pop(name, None)
 
 
-def ranked(n: int, solver: str) -> list[Measured]:
-    """Return the run of a ranking of n points in this process.
+def ranked(n: int, solver: str) -> list[Line]:
+    """Measure a ranking of n points in this process.
 
     Kernels are compiled on a small one, and data are drawn, before the clock starts.
     """
-    with threadpool_limits(1):
-        for size in (WARM_UP, n):
-            drawn = ranking.many(size, "real")
-            row = ranking.Row("", partial(_same, drawn), "squared_hinge", PAIR_COST, (), total=True)
-            answer = timed(partial(_solved, row, solver))
-            proof = timed(partial(getattr, answer.result, "interval"))
-            assert proof.result.relative_width < 1e-5 or solver != "auto"
-        found = [Measured(RANKING, OURS if solver == "auto" else "TRON", n, answer.cpu, answer.wall, most_memory())]
-        return [*found, Measured(RANKING, "proof", n, proof.cpu, proof.wall)] if solver == "auto" else found
-
-
-def _solved(row: ranking.Row, solver: str) -> Any:
-    """Build the problem and solve it, both on the clock."""
-    return solve(row.problem(), solver, tol=1e-6, time_limit=3 * LIMIT)
-
-
-def _same(data: ranking.Data) -> ranking.Data:
-    """The data themselves."""
-    return data
+    for size in (WARM_UP, n):
+        drawn = ranking.many(size, "real")
+        row = ranking.Row("", lambda drawn=drawn: drawn, "squared_hinge", PAIR_COST, (), total=True)  # type: ignore[misc]
+        answer = timed(lambda row=row: solve(row.problem(), solver, tol=1e-6, time_limit=3 * LIMIT_SECONDS))  # type: ignore[misc]
+        proof = timed(partial(getattr, answer.result, "interval"))
+        assert proof.result.relative_width < 1e-5 or solver != "auto"
+    found = [measured(RANKING, OURS if solver == "auto" else "TRON", n, answer.cpu, answer.wall, most_memory())]
+    return [*found, measured(RANKING, "proof", n, proof.cpu, proof.wall)] if solver == "auto" else found
 
 
 def most_memory() -> float:
@@ -181,15 +134,14 @@ def most_memory() -> float:
     return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")) / 2**20
 
 
-def rankings(sizes: tuple[int, ...]) -> Iterator[Measured]:
-    """Ours, its proof, and TRON."""
+def rankings(sizes: tuple[int, ...]) -> Iterator[Line]:
+    """Measure ours, its proof, and TRON."""
     solvers = ["auto", "tron"]
     for n in sizes:
         for solver in tuple(solvers):
-            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
-                found = own.submit(ranked, n, solver).result(LONGEST)
+            found = alone(ranked, n, solver)
             yield from found
-            if found[0].seconds > LIMIT:
+            if found[0]["s"] > LIMIT_SECONDS:
                 solvers.remove(solver)
 
 
@@ -203,39 +155,29 @@ def exponent(points: Mapping[int, float]) -> float:
     return float(np.polyfit(np.log(list(points)), np.log(list(points.values())), 1)[0])
 
 
-def curves(found: list[Measured]) -> dict[str, dict[str, dict[int, float]]]:
-    """Seconds by work, side and n."""
+def curves(found: list[Line]) -> dict[str, dict[str, dict[int, float]]]:
+    """Return seconds by work, side and n."""
     table: dict[str, dict[str, dict[int, float]]] = {}
     for one in found:
-        table.setdefault(one.work, {}).setdefault(one.side, {})[one.n] = one.seconds
+        table.setdefault(one["work"], {}).setdefault(one["side"], {})[one["n"]] = one["s"]
     return table
 
 
-def draw(found: list[Measured], file: Path) -> None:
-    """CPU seconds against n, both logarithmic, a panel for each kind of work."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams.update({"svg.hashsalt": "equimargin", "svg.fonttype": "none", "font.size": 9})
-    import matplotlib.pyplot as plt
-
+def draw(found: list[Line], file: Path) -> None:
+    """Draw CPU seconds against n, both logarithmic, a panel for each kind of work."""
     table = curves(found)
-    figure, panels = plt.subplots(1, len(table), figsize=(5 * len(table), 4.2), squeeze=False, layout="constrained")
-    for panel, (work, sides) in zip(panels[0], table.items(), strict=True):
-        for (side, points), marker in zip(sides.items(), "os^vD<>PX*", strict=False):
-            label = f"{side}: n^{exponent(points):.2f}"
-            panel.plot(list(points), list(points.values()), marker=marker, label=label, linewidth=2.0 if side == OURS else 1.0)
-        panel.set(xscale="log", yscale="log", title=work, xlabel="points n", ylabel="CPU seconds")
-        panel.grid(alpha=0.3)
-        panel.legend(fontsize=8)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(file, metadata={"Date": None})
-    plt.close(figure)
+    with pictured(file, len(table), figsize=(5 * len(table), 4.2)) as panels:
+        for panel, (work, sides) in zip(panels, table.items(), strict=True):
+            for (side, points), marker in zip(sides.items(), "os^vD<>PX*", strict=False):
+                label = f"{side}: n^{exponent(points):.2f}"
+                panel.plot(list(points), list(points.values()), marker=marker, label=label, linewidth=2.0 if side == OURS else 1.0)
+            panel.set(title=work, xlabel="points n", ylabel="CPU seconds")
+            panel.legend(fontsize=8)
 
 
-def page(found: list[Measured], there: list[Package]) -> str:
-    """The page, with a table for each kind of work."""
-    lines = [HEAD.format(limit=LIMIT), f"*{measured_with(there)}.*", ""]
+def page(found: list[Line], there: list[Package]) -> str:
+    """Return the page, with a table for each kind of work."""
+    lines = [HEAD.format(limit=LIMIT_SECONDS), f"*{measured_with(there)}.*", ""]
     lines.append(f"![CPU seconds against the number of points, a line for each side]({PICTURE})")
     for work, sides in curves(found).items():
         sizes = dict.fromkeys(n for points in sides.values() for n in points)
@@ -245,30 +187,23 @@ def page(found: list[Measured], there: list[Package]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    """Measure, print, write and draw."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, help="how many sizes of either kind, the smallest first; 3 take about a minute")
-    parser.add_argument("--page", type=Path, default=ROOT / "docs", help="the folder of scaling.md and static/scaling.svg")
-    arguments = parser.parse_args()
+def tables(asked: Namespace) -> Iterator[Table]:
+    """Yield the table, and write the page where the machine was not loaded."""
     on_one_processor()
-    kernel, many = (sizes[: arguments.sizes] for sizes in (KERNEL_SIZES, RANKING_SIZES))
-    found = []
-    with threadpool_limits(1):
-        for measure in (rankings(many), kernel_machines(kernel)):
-            for one in measure:
-                found.append(one)
-                memory = "" if one.memory is None else f"{one.memory:6.2f} GB"
-                print(f"{one.work:20s} {one.side:24s} {one.n:>10,} {one.seconds:10.3f} s {memory}", flush=True)
+    kernel, many = (sizes[: asked.sizes or None] for sizes in (KERNEL_SIZES, RANKING_SIZES))
+    found: list[Line] = []
+    lines = (found.append(one) or one for one in chain(rankings(many), kernel_machines(kernel)))  # type: ignore[func-returns-value]
+    yield Table({"work": "20s", "side": "24s", "n": "10,d", "s": "10.3f", "GB": "6.2f"}, lines)
     for work, sides in curves(found).items():
         print(f"{work}: " + ", ".join(f"{side} n^{exponent(points):.2f}" for side, points in sides.items()))
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps([asdict(one) for one in found], indent=1) + "\n", encoding="utf-8")
-    # The figures are kept above; a loaded machine ends the command here, without a page.
-    refuse_load(sum(one.seconds for one in found), sum(one.wall for one in found), "run this again when nobody else is at work")
-    draw(found, arguments.page / PICTURE)
-    (arguments.page / NAME).write_text(page(found, [package for package in packages() if package.present]), encoding="utf-8")
+    # The figures are kept; a loaded machine ends the command here, without a page.
+    refuse_load(sum(one["s"] for one in found), sum(one["wall"] for one in found), "run this again when nobody else is at work")
+    draw(found, asked.page / PICTURE)
+    (asked.page / NAME).write_text(page(found, [package for package in packages() if package.present]), encoding="utf-8")
 
 
-if __name__ == "__main__":
-    main()
+OPTIONS = {
+    "sizes": (0, "how many sizes of either kind, the smallest first; 3 take about a minute"),
+    "page": (ROOT / "docs", "the folder of scaling.md and static/scaling.svg"),
+}
+BENCHMARK = Benchmark(__doc__, tables, OPTIONS)

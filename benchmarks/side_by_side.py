@@ -1,51 +1,40 @@
 """Every kind of work beside every peer that pip installs: CPU seconds of one thread, the two sides in turn, and their ratio.
 
-    python benchmarks/side_by_side.py [--rows 1 2 8] [--data DIR]
+    python benchmarks/run.py side_by_side [--rows 1 2 8] [--data DIR]
 
 A peer runs at the middle one of its tolerances in `trust/packages.toml`. What it reaches, the gap of its multipliers or, for linear
 machines, the distance of its w above a proven lower bound, is measured outside of the clock and is what ours is asked for. A ratio is the
 peer's time over ours, SHORT where it is below what is asked for. For rankings pip installs no peer: document K's TRON and cutting plane,
 which are this package's, stand beside, and `make bench-against` compares with an earlier checkout. A peer that is not installed and data
-that are not there are named. Everything runs on one processor but the row of two threads, and goes to build/side_by_side.json. It takes
-about twenty minutes on a quiet machine.
+that are not there are named. Everything runs on one processor but the row of two threads. It takes about twenty minutes on a quiet machine.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import tempfile
-import time
-import warnings
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
 import scaling
 import start_up
+from clock import against, timed
 from kinds import path, ranking, svm
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
+from table import DATA, Benchmark, Line, Table, alone, on_one_processor
 from trust import instances
 from trust.fits import FITS, Fit, Model, Task
 from trust.runs import Package, packages
 from trust.worker import printed
 
-from equimargin.formulations import MarginProblem, classification, precomputed, rbf
+from equimargin.formulations import MarginProblem, classification, rbf
 from equimargin.formulations.problem.choices import LossName
 from equimargin.solvers import solve
 
 Array = Any
-OUT = Path(__file__).resolve().parents[1] / "build" / "side_by_side.json"
-SLOW, REPEATS = 2.0, 3
-"""CPU seconds from which on the first run of a peer is its figure, and the runs whose median counts otherwise."""
 LOWER_TOL, PATIENCE = 1e-11, 60.0
 """Relative gap of the solution whose proven lower bound distances are measured from, and wall seconds that it may take."""
 TIGHTEST = 1e-12
@@ -64,22 +53,20 @@ class Row:
     must: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class Line:
-    """A line of the table: what a peer reaches, CPU seconds of both sides, and the ratio that is asked for; None where there is none."""
-
-    number: int
-    name: str
-    peer: str
-    seconds: float | None
-    theirs: float | None = None
-    accuracy: float | None = None
-    must: float | None = None
-    said: str = ""
-    ratio: float | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "ratio", self.theirs / self.seconds if self.theirs and self.seconds else None)
+def line(
+    number: int,
+    name: str,
+    peer: str,
+    seconds: float | None,
+    theirs: float | None = None,
+    accuracy: float | None = None,
+    must: float | None = None,
+    said: str = "",
+) -> Line:
+    """Return a line: what a peer reaches, CPU seconds of both sides, and the ratio that is asked for; None where there is none."""
+    ratio = theirs / seconds if theirs and seconds else None
+    found = {"row": number, "work": name, "peer": peer, "reached": accuracy, "peer s": theirs, "ours s": seconds, "ratio": ratio}
+    return found | {"must": must, "": "SHORT" if must and ratio is not None and ratio < must else "", "said": said}
 
 
 def with_ones(name: str) -> tuple[Any, Array]:
@@ -134,49 +121,36 @@ def accuracy(problem: MarginProblem, model: Model, lower: float) -> float:
     return (primal - lower) / primal
 
 
-def cpu(run: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds of a call, and what it returns; what it prints is kept from the table."""
-
-    def timed() -> tuple[float, Any]:
-        start = time.process_time()
-        result = run()
-        return time.process_time() - start, result
-
-    (seconds, result), _ = printed(timed)
-    return seconds, result
-
-
 def beside(row: Row, there: Mapping[str, Package]) -> Iterator[Line]:
-    """The lines of a row, one for each of its peers."""
+    """Yield the lines of a row, one for each of its peers."""
     X, y = row.data()
     problem = stated(row, X, y)
     lower = 0.0 if row.problem == "rbf hinge" else solve(problem, tol=LOWER_TOL, time_limit=PATIENCE).lower
     for name, must in row.must.items():
         if name not in there:
-            yield Line(row.number, row.name, name, None, must=must, said="not installed")
+            yield line(row.number, row.name, name, None, must=must, said="not installed")
             continue
         package, loss = there[name], row.problem.split()[1]
         gamma = 1 / X.shape[1] if row.problem == "rbf hinge" else None
         fit: Fit = FITS[package.fit](Task(X, y, row.C, loss, gamma, package.tolerances[1], package.problems[row.problem]))
-        first, raw = cpu(fit.run)
-        reached = accuracy(problem, fit.read(raw, "", False), lower)
+        first, _ = printed(partial(timed, fit.run))
+        reached = accuracy(problem, fit.read(first.result, "", False), lower)
         ours = partial(lambda tol: solve(stated(row, X, y), tol=tol), max(reached, TIGHTEST))
-        ours()
-        times = [(first if first > SLOW else cpu(fit.run)[0], cpu(ours)[0]) for _ in range(REPEATS)]
-        theirs, seconds = (median(side) for side in zip(*times, strict=True))
-        yield Line(row.number, row.name, name, seconds, theirs, reached, must)
+        (theirs, own), _ = printed(partial(against, first, fit.run, ours))  # what peers print is kept from the table
+        yield line(row.number, row.name, name, own.cpu, theirs.cpu, reached, must)
 
 
 def of_libsvm() -> Iterator[Line]:
-    """Rows 5 and 6: many classes, and given kernel matrices, the construction of the problem counted."""
+    """Yield rows 5 and 6: many classes, and given kernel matrices, the construction of the problem counted."""
     for C in (1.0, 10.0):
-        many = svm.many_classes("digits", C)
-        yield Line(5, f"one against one, {many.name}", "scikit-learn SVC", many.seconds, many.peer_seconds, many.peer_gap, 2)
+        yield _of_libsvm(5, "one against one", svm.many_classes("digits", C))
     for n in (1000, 5000):
-        contest = svm.given("", f"{n} x 20", 0, 1.0, 2, 2)
-        K, y = svm.gram(f"{n} x 20", 0)
-        outcome = svm.run(replace(contest, problem=partial(classification, K, y, 1.0, precomputed())))
-        yield Line(6, f"precomputed {n}, C = 1", "scikit-learn SVC", outcome.seconds, outcome.peer_seconds, outcome.peer_gap, 2)
+        yield _of_libsvm(6, "precomputed", svm.measured(svm.Contest("", f"{n} x 20", 0, 1.0, 2, 2, 3, points=svm.gram), built_before=False))
+
+
+def _of_libsvm(number: int, work: str, found: Line) -> Line:
+    sides = found["ours ms"] / 1e3, found["peer ms"] / 1e3
+    return line(number, f"{work}, {found['problem']}", "scikit-learn SVC", *sides, found["peer gap"], 2)
 
 
 def like_ohsumed() -> ranking.Data:
@@ -208,94 +182,68 @@ def rankings(folder: Path) -> Iterator[Line]:
 
 
 def ranked(number: int, row: ranking.Row, solver: str, tol: float) -> Line:
-    """Ours and one of document K's, both of this package, to the same gap."""
+    """Measure ours and one of document K's, both of this package, to the same gap."""
     sides = [partial(lambda name: solve(row.problem(), name, tol=tol, time_limit=10), name) for name in (solver, "auto")]
-    first = cpu(sides[0])[0]
-    sides[1]()
-    times = [(first if first > SLOW else cpu(sides[0])[0], cpu(sides[1])[0]) for _ in range(REPEATS)]
-    theirs, seconds = (median(side) for side in zip(*times, strict=True))
-    return Line(number, row.title, f"{solver} (ours)", seconds, theirs, tol)
+    theirs, own = against(timed(sides[0]), *sides)
+    return line(number, row.title, f"{solver} (ours)", own.cpu, theirs.cpu, tol)
 
 
 def many_points() -> Iterator[Line]:
-    """Row 13: a million points, all pairs, in a process of its own."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
-        solved, proof = own.submit(scaling.ranked, 1_000_000, "auto").result(scaling.LONGEST)
-    yield Line(13, "ranking, 1e6 points", "nobody", solved.seconds, said=f"{solved.memory:.2f} GB, proof {proof.seconds:.2f} s")
+    """Yield row 13: a million points, all pairs, in a process of its own."""
+    solved, proof = alone(scaling.ranked, 1_000_000, "auto")
+    yield line(13, "ranking, 1e6 points", "nobody", solved["s"], said=f"{solved['GB']:.2f} GB, proof {proof['s']:.2f} s")
 
 
 def paths(folder: Path) -> Iterator[Line]:
-    """Row 14: whole paths, and 100 fits of LIBSVM."""
+    """Yield row 14: whole paths, and 100 fits of LIBSVM."""
     if not (folder / "esl-mixture.csv").is_file():
         print(f"{folder} has no esl-mixture.csv: the paths are left out")
         return
     for n, must in ((100, None), (200, None), (1000, 10.0)):
-        measured = path.measured(path.Row("mixture", "classification", n, quick=must is None), folder)
-        yield Line(14, f"path, {n} points", "100 fits of LIBSVM", measured.ours, measured.theirs, must=must)
+        found = path.measured(folder, path.Row("mixture", "classification", n, quick=must is None))
+        yield line(14, f"path, {n} points", "100 fits of LIBSVM", found["path s"], found["LIBSVM s"], must=must)
 
 
 def processes() -> Iterator[Line]:
-    """Rows 15 and 16: two threads over one, and comparisons as a person starts them."""
+    """Yield rows 15 and 16: two threads over one, and comparisons as a person starts them."""
     two = svm.threads(10_000)
-    yield Line(15, two.name, "one thread", None, said=two.said if two.value is None else f"{two.value:.2f}; {two.said}")
+    value = "" if two["value"] is None else f"{two['value']:.2f}; "
+    yield line(15, two["figure"], "one thread", None, said=value + two["said"])
     with tempfile.TemporaryDirectory() as folder:
         data = dict(start_up.files(Path(folder)))["classification"]
         start_up.timed(data, None)
         warm, cold = start_up.timed(data, None), start_up.timed(data, str(Path(folder) / "kernels"))
-    yield Line(16, "compare 200 x 5, kernels compiled before", "nobody", warm.cpu, said=f"first answer after {warm.first_cpu:.1f} s")
-    yield Line(16, "compare 200 x 5, cold", "nobody", cold.cpu, said=f"first answer after {cold.first_cpu:.1f} s")
+    yield line(16, "compare 200 x 5, kernels compiled before", "nobody", warm.cpu, said=f"first answer after {warm.first_cpu:.1f} s")
+    yield line(16, "compare 200 x 5, cold", "nobody", cold.cpu, said=f"first answer after {cold.first_cpu:.1f} s")
 
 
-def lines(chosen: set[int], folder: Path) -> Iterator[Line]:
-    """All lines whose row is chosen: first those of threads and of processes, then the others, on one processor."""
-    if {15, 16} & chosen:
-        yield from (line for line in processes() if line.number in chosen)
-    scaling.on_one_processor()
+def lines(numbers: set[int], folder: Path) -> Iterator[Line]:
+    """Yield all lines whose row is chosen: first those of threads and of processes, then the others, on one processor."""
+    if {15, 16} & numbers:
+        yield from processes()
+    on_one_processor()
     there = {package.name: package for package in packages() if package.present}
     for row in rows():
-        if row.number in chosen:
+        if row.number in numbers:
             yield from beside(row, there)
-    groups: list[tuple[set[int], Callable[[], Iterator[Line]]]] = [
-        ({5, 6}, of_libsvm),
-        ({10, 11, 12}, partial(rankings, folder)),
-        ({13}, many_points),
-        ({14}, partial(paths, folder)),
-    ]
-    for numbers, group in groups:
-        if numbers & chosen:
-            yield from (line for line in group() if line.number in chosen)
+    groups: dict[tuple[int, ...], Callable[[], Iterator[Line]]]
+    groups = {(5, 6): of_libsvm, (10, 11, 12): partial(rankings, folder), (13,): many_points, (14,): partial(paths, folder)}
+    for wanted, group in groups.items():
+        if numbers.intersection(wanted):
+            yield from group()
 
 
-def shown(line: Line) -> str:
-    """A line for a person."""
-    figures = [
-        f"{'-':>{width}s}" if figure is None else f"{figure:{width}{form}}"
-        for figure, width, form in ((line.accuracy, 8, ".1e"), (line.theirs, 9, ".4f"), (line.seconds, 9, ".4f"), (line.ratio, 7, ".2f"))
-    ]
-    must = "" if line.must is None else f" must {line.must:g}{' SHORT' if line.ratio is not None and line.ratio < line.must else ''}"
-    return f"{line.number:3d} {line.name:52s} {line.peer:24s} {' '.join(figures)}{must} {line.said}".rstrip()
-
-
-def main() -> None:
-    """Print the table and write it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, nargs="*", default=range(1, 17), help="only these")
-    parser.add_argument("--data", type=Path, default=ranking.DATA, help="the folder of public data sets")
-    arguments = parser.parse_args()
+def tables(asked: Namespace) -> Iterator[Table]:
+    """Yield the table of the chosen rows."""
     for name in sorted({package.package for package in packages() if not package.present}):
         print(f"{name} is not installed: pip install 'equimargin[peers]'")
-    print(f"load {os.getloadavg()[0]:.1f}\n{'row':56s} {'peer':24s} {'reached':>8s} {'peer s':>9s} {'ours s':>9s} {'ratio':>7s}")
-    found = []
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for line in lines(set(arguments.rows), arguments.data):
-            found.append(line)
-            print(shown(line), flush=True)
-    short = [line for line in found if line.must and line.ratio is not None and line.ratio < line.must]
-    print(f"{len(found)} lines, {len(short)} short of what is asked for")
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps([asdict(line) for line in found], indent=1) + "\n", encoding="utf-8")
+    numbers, found = set(asked.rows), list[Line]()
+    chosen = (each for each in lines(numbers, asked.data) if each["row"] in numbers)
+    yield Table(COLUMNS, (found.append(each) or each for each in chosen))  # type: ignore[func-returns-value]
+    print(f"{len(found)} lines, {sum(each[''] == 'SHORT' for each in found)} short of what is asked for")
 
 
-if __name__ == "__main__":
-    main()
+COLUMNS = {"row": "3d", "work": "52s", "peer": "24s", "reached": "8.1e", "peer s": "9.4f", "ours s": "9.4f", "ratio": "7.2f", "must": "4g"}
+COLUMNS |= {"": "5s", "said": "s"}
+OPTIONS = {"rows": (tuple(range(1, 17)), "only these"), "data": (DATA, "the folder of public data sets")}
+BENCHMARK = Benchmark(__doc__, tables, OPTIONS)

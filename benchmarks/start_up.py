@@ -3,12 +3,12 @@
 These are first commands and solves, comparisons until their first answer, and a `solve` by each
 solver.
 
-    python benchmarks/start_up.py --first       what a newcomer runs, each from an empty cache: CPU seconds of up to three runs
-    python benchmarks/start_up.py               comparisons, warm and cold
-    python benchmarks/start_up.py --warm        without the cold runs, in which every kernel is compiled
-    python benchmarks/start_up.py --runs 5      medians of five runs instead of three
-    python benchmarks/start_up.py --solves      the first solve of a process by each solver, cold and warm, on one thread
-    python benchmarks/start_up.py --kernels smo CPU seconds of each function that a first solve by one solver compiles
+    python benchmarks/run.py start_up --first       what a newcomer runs, each from an empty cache: CPU seconds of up to three runs
+    python benchmarks/run.py start_up               comparisons, warm and cold
+    python benchmarks/run.py start_up --warm        without the cold runs, in which every kernel is compiled
+    python benchmarks/run.py start_up --runs 5      medians of five runs instead of three
+    python benchmarks/run.py start_up --solves      the first solve of a process by each solver, cold and warm, on one thread
+    python benchmarks/run.py start_up --kernels smo CPU seconds of each function that a first solve by one solver compiles
 
 The files and the problems have 200 rows of 5 features, made from a fixed seed. A warm process finds
 its kernels compiled by an earlier one, a cold one finds none. CPU seconds are those of the whole
@@ -21,21 +21,23 @@ clock: CPU times are comparable on a quiet machine only.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import numpy as np
+from clock import cpu_so_far
 from numpy.typing import NDArray
+from table import ROOT, Benchmark, Line, Table
 
-SOURCE = Path(__file__).resolve().parents[1] / "src"
+SOURCE = ROOT / "src"
 ROWS = 200
 """Rows of every file."""
 FEATURES = 5
@@ -170,42 +172,51 @@ def environment(cache: str | None) -> dict[str, str]:
     return kept | {"PYTHONPATH": str(SOURCE), "PYTHONIOENCODING": "utf-8"} | ({} if cache is None else {"NUMBA_CACHE_DIR": cache})
 
 
-def timed(data: Path, cache: str | None) -> Run:
-    """One process, its kernels kept in a folder of its own if one is given."""
-    started = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "equimargin", "compare", str(data)],
-        stdout=subprocess.PIPE,
-        env=environment(cache),
-        text=True,
-        encoding="utf-8",
+def process(arguments: list[str], cache: str | None, name: str, threads: Mapping[str, str] | None = None) -> tuple[list[str], Run]:
+    """Run Python with these arguments to its end; the lines that it prints, and its seconds, until its first answer, too."""
+    started, pipe = time.perf_counter(), subprocess.PIPE
+    child = subprocess.Popen(
+        [sys.executable, *arguments], stdout=pipe, env=environment(cache) | dict(threads or {}), text=True, encoding="utf-8"
     )
-    assert process.stdout is not None
-    first_cpu = first_wall = float("nan")
-    for line in process.stdout:
+    assert child.stdout is not None
+    lines, first_cpu, first_wall = [], float("nan"), float("nan")
+    for line in child.stdout:
+        lines.append(line.rstrip("\n"))
         if FIRST_ANSWER.search(line) and np.isnan(first_wall):
-            first_wall, first_cpu = time.perf_counter() - started, _cpu_so_far(process.pid)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0 or np.isnan(first_wall):
-        raise SystemExit(f"{data.name}: the comparison ended with status {process.returncode}, and its times are worth nothing")
-    return Run(used.ru_utime + used.ru_stime, time.perf_counter() - started, first_cpu, first_wall)
+            first_wall, first_cpu = time.perf_counter() - started, cpu_so_far(child.pid)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        raise SystemExit(f"{name}: the process ended with status {child.returncode}, and its times are worth nothing")
+    return lines, Run(used.ru_utime + used.ru_stime, time.perf_counter() - started, first_cpu, first_wall)
 
 
-def _cpu_so_far(pid: int) -> float:
-    """CPU seconds of a process that still runs, where the system tells; NaN elsewhere."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return float("nan")
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def timed(data: Path, cache: str | None) -> Run:
+    """Run one comparison, its kernels kept in a folder of its own if one is given."""
+    _, run = process(["-m", "equimargin", "compare", str(data)], cache, data.name)
+    if np.isnan(run.first_wall):
+        raise SystemExit(f"{data.name}: nothing is proven of an optimum, and its times are worth nothing")
+    return run
 
 
-def table(run: Callable[[Path], Run], name: str, cases: list[tuple[str, Path]], runs: int) -> None:
-    """Print a line a file, of medians over some runs."""
-    for case, data in cases:
-        r = Run(*np.median([astuple(run(data)) for _ in range(runs)], axis=0).tolist())
-        print(f"{case:22s} {name:6s} {r.cpu:8.1f} {r.wall:8.1f} {r.first_cpu:16.1f} {r.first_wall:16.1f}", flush=True)
+def cold(data: Path) -> Run:
+    """Run one comparison that finds no kernel compiled."""
+    with tempfile.TemporaryDirectory() as cache:
+        return timed(data, cache)
+
+
+def comparisons(only_warm: bool, runs: int) -> Iterator[Line]:
+    """Yield a line a file, warm and cold: medians over some runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        cases = list(files(Path(folder)))
+        for _, data in cases:
+            for _ in range(2):
+                timed(data, None)  # compiles what is not compiled yet: the first run leaves some kernels to the second one
+        for kernels in ("warm",) if only_warm else ("warm", "cold"):
+            for case, data in cases:
+                found = [astuple(timed(data, None) if kernels == "warm" else cold(data)) for _ in range(runs)]
+                seconds = dict(zip(SECONDS, np.median(found, axis=0).tolist(), strict=True))
+                yield {"200 rows x 5": case, "kernels": kernels} | seconds
 
 
 @dataclass(frozen=True)
@@ -219,98 +230,65 @@ class FirstSolve:
 
 
 def first_solve(solver: str, cache: str) -> FirstSolve:
-    """One process that solves one problem on one thread."""
+    """Solve one problem in a process on one thread."""
     program = FIRST_SOLVE % (ROWS, FEATURES, QUERIES, SOLVES[solver], solver)
-    process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, env=environment(cache) | ONE_THREAD, text=True, encoding="utf-8"
-    )
-    assert process.stdout is not None
-    lines = process.stdout.read().splitlines()
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0 or not lines[0].endswith("optimal"):
+    lines, run = process(["-c", program], cache, solver, ONE_THREAD)
+    if not lines[0].endswith("optimal"):
         raise SystemExit(f"{solver}: no optimum was found, and its times are worth nothing")
     imported, solved, _ = lines[0].split()
     compiled = [(float(seconds), kernel) for seconds, kernel in (line.split() for line in lines[1:])]
-    return FirstSolve(float(imported), float(solved), used.ru_utime + used.ru_stime, compiled)
+    return FirstSolve(float(imported), float(solved), run.cpu, compiled)
 
 
-def table_of_solves(runs: int) -> None:
-    """Print a line a solver: medians over some runs, each cold and then three times warm."""
-    print(f"{'CPU s, 200 rows x 5':20s} {'cold':>6s} {'(all)':>6s} {'warm':>6s} {'(all)':>6s} {'imports':>8s} {'functions compiled':>19s}")
+def solves(runs: int) -> Iterator[Line]:
+    """Yield a line a solver: medians over some runs, each cold and then three times warm."""
     for solver in SOLVES:
         cold, warm = [], []
         for _ in range(runs):
             with tempfile.TemporaryDirectory() as cache:
                 cold.append(first_solve(solver, cache))
                 warm += [first_solve(solver, cache) for _ in range(3)]
-        columns = [[r.solved for r in cold], [r.ended for r in cold], [r.solved for r in warm], [r.ended for r in warm]]
-        shown = [float(np.median(column)) for column in [*columns, [r.imported for r in warm]]]
-        print(f"{solver:20s}" + "".join(f" {seconds:6.2f}" for seconds in shown) + f" {len(cold[0].compiled):12d}", flush=True)
+        medians = [np.median([(r.solved, r.ended, r.imported) for r in each], axis=0).tolist() for each in (cold, warm)]
+        found = {"CPU s, 200 rows x 5": solver, "cold": medians[0][0], "cold, all": medians[0][1], "warm": medians[1][0]}
+        yield found | {"warm, all": medians[1][1], "imports": medians[1][2], "functions compiled": len(cold[0].compiled)}
 
 
-def list_of_kernels(solver: str) -> None:
-    """Print the functions that a first solve compiles: CPU seconds, without those of the functions within."""
+def kernels(solver: str) -> Iterator[Line]:
+    """Yield the functions that a first solve compiles: CPU seconds, without those of the functions within."""
     with tempfile.TemporaryDirectory() as cache:
         for seconds, kernel in first_solve(solver, cache).compiled:
-            print(f"{seconds:6.3f} {kernel}")
+            yield {"CPU s": seconds, "function": kernel}
 
 
-def table_of_comparisons(only_warm: bool, runs: int) -> None:
-    """Print a line a file, warm and cold."""
-    print(f"{'200 rows x 5':22s} {'kernels':6s} {'CPU s':>7s} {'wall s':>8s} {'first answer CPU':>16s} {'first answer wall':>16s}")
-    with tempfile.TemporaryDirectory() as folder:
-        cases = list(files(Path(folder)))
-        for _, data in cases:
-            for _ in range(2):
-                timed(data, None)  # compiles what is not compiled yet: the first run leaves some kernels to the second one
-        table(lambda data: timed(data, None), "warm", cases, runs)
-        if not only_warm:
-
-            def cold(data: Path) -> Run:
-                with tempfile.TemporaryDirectory() as cache:
-                    return timed(data, cache)
-
-            table(cold, "cold", cases, runs)
-
-
-def table_of_first_runs() -> None:
-    """Print a line a program: CPU seconds of its runs, of which the first finds no kernel compiled."""
-    print(f"{'CPU s from an empty cache':30s} {'1st':>6s} {'2nd':>6s} {'3rd':>6s}")
+def first_runs() -> Iterator[Line]:
+    """Yield a line a program: CPU seconds of its runs, of which the first finds no kernel compiled."""
     for name, (arguments, times) in FIRST.items():
         with tempfile.TemporaryDirectory() as cache:
-            seconds = [cpu_seconds(arguments, cache) for _ in range(times)]
-        print(f"{name:30s} " + " ".join(f"{each:6.1f}" for each in seconds), flush=True)
+            seconds = [process(arguments, cache, name)[1].cpu for _ in range(times)]
+        yield {"CPU s from an empty cache": name} | dict(zip(("1st", "2nd", "3rd"), seconds, strict=False))
 
 
-def cpu_seconds(arguments: list[str], cache: str) -> float:
-    """Return the CPU seconds of one process of Python with these arguments."""
-    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, env=environment(cache))
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise SystemExit(f"{arguments[-1]}: the process ended with status {process.returncode}, and its times are worth nothing")
-    return used.ru_utime + used.ru_stime
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--warm", action="store_true", help="leave the cold runs out")
-    parser.add_argument("--runs", type=int, default=3, help="runs of which medians are printed")
-    parser.add_argument("--solves", action="store_true", help="the first solve by each solver in place of comparisons")
-    parser.add_argument("--kernels", choices=SOLVES, help="what a first solve by this solver compiles")
-    parser.add_argument("--first", action="store_true", help="what a newcomer runs, from an empty cache, in place of comparisons")
-    arguments = parser.parse_args()
-    if arguments.first:
-        table_of_first_runs()
-    elif arguments.kernels:
-        list_of_kernels(arguments.kernels)
-    elif arguments.solves:
-        table_of_solves(arguments.runs)
+def tables(asked: Namespace) -> Iterator[Table]:
+    """Yield the table that is asked for."""
+    if asked.first:
+        yield Table({"CPU s from an empty cache": "30s", "1st": "6.1f", "2nd": "6.1f", "3rd": "6.1f"}, first_runs())
+    elif asked.kernels:
+        yield Table({"CPU s": "6.3f", "function": "s"}, kernels(asked.kernels))
+    elif asked.solves:
+        columns = {"CPU s, 200 rows x 5": "20s", "cold": "6.2f", "cold, all": "9.2f", "warm": "6.2f", "warm, all": "9.2f"}
+        yield Table(columns | {"imports": "8.2f", "functions compiled": "19d"}, solves(asked.runs))
     else:
-        table_of_comparisons(arguments.warm, arguments.runs)
+        columns = {"200 rows x 5": "22s", "kernels": "7s", **dict.fromkeys(SECONDS, "17.1f")}
+        yield Table(columns, comparisons(asked.warm, asked.runs))
 
 
-if __name__ == "__main__":
-    main()
+SECONDS = ("CPU s", "wall s", "first answer CPU", "first answer wall")
+"""The heads of the seconds of a `Run`."""
+OPTIONS = {
+    "warm": (False, "leave the cold runs out"),
+    "runs": (3, "runs of which medians are printed"),
+    "solves": (False, "the first solve by each solver in place of comparisons"),
+    "kernels": ("", f"what a first solve by this solver compiles: {', '.join(SOLVES)}"),
+    "first": (False, "what a newcomer runs, from an empty cache, in place of comparisons"),
+}
+BENCHMARK = Benchmark(__doc__, tables, OPTIONS)

@@ -1,31 +1,29 @@
 """Exact optima: CPU time with one BLAS thread in one warm process, from the problem's floats to its checked rational optimum.
 
-    python benchmarks/kinds/exact.py
+    python benchmarks/run.py kinds.exact
 
 The time of `exact_optimum` holds the float solution that it starts from, and the proof that a given Gram matrix is positive semidefinite;
 "exact" is what is left with that solution given. `off` is how far the middle of the float solution's proven interval is from the exact
-optimum, relatively, `bits` the length of the optimum's denominator. The table is also written to build/exact.json.
+optimum, relatively, `bits` the length of the optimum's denominator. A line is the slowest of three seeds.
 """
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable
+from argparse import Namespace
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from clock import timed
+from table import Benchmark, Line, Table
 
 from equimargin.formulations import OneNormProblem, Problem, classification, polynomial, ranking, ranking_vector_machine, rbf, regression
 from equimargin.formulations.rows.listed import Pairs
-from equimargin.solvers import ExactOptimum, exact_optimum, given_gram, solve
+from equimargin.solvers import exact_optimum, given_gram, solve
 
-OUT = Path(__file__).resolve().parents[2] / "build" / "exact.json"
 SEEDS = (0, 1, 2)
 
 
@@ -38,35 +36,29 @@ class Row:
     must: float = float("nan")
 
 
-def svm(n: int, C: float, gamma: float, loss: Any = "hinge") -> Callable[[np.random.Generator], Problem]:
-    """Two noisy classes and the float Gram matrix of an RBF kernel."""
+def noisy(n: int, noise: float, stated: Callable[[Any, Any], Problem]) -> Callable[[np.random.Generator], Problem]:
+    """Draw n points and a noisy score, and state a problem by its float Gram matrix."""
 
     def draw(rng: np.random.Generator) -> Problem:
         X = rng.normal(size=(n, 4))
-        y = np.where(np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n) > 0, 1.0, -1.0)
-        return given_gram(classification(X, y, C, rbf(gamma), loss))
+        return given_gram(stated(X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + noise * rng.normal(size=n)))
 
     return draw
+
+
+def svm(n: int, C: float, gamma: float, loss: Any = "hinge") -> Callable[[np.random.Generator], Problem]:
+    """Draw two noisy classes."""
+    return noisy(n, 0.3, lambda X, score: classification(X, np.where(score > 0, 1.0, -1.0), C, rbf(gamma), loss))
 
 
 def svr(n: int, C: float) -> Callable[[np.random.Generator], Problem]:
-    """Noisy targets and the float Gram matrix of an RBF kernel."""
-
-    def draw(rng: np.random.Generator) -> Problem:
-        X = rng.normal(size=(n, 4))
-        return given_gram(regression(X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.2 * rng.normal(size=n), C, 0.1, rbf(0.3)))
-
-    return draw
+    """Draw noisy targets."""
+    return noisy(n, 0.2, lambda X, score: regression(X, score, C, 0.1, rbf(0.3)))
 
 
 def ranks(n: int, C: float, loss: Any = "hinge") -> Callable[[np.random.Generator], Problem]:
-    """A noisy total order, every pair of it, and the float Gram matrix of an RBF kernel."""
-
-    def draw(rng: np.random.Generator) -> Problem:
-        X = rng.normal(size=(n, 4))
-        return given_gram(ranking(X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.2 * rng.normal(size=n), None, C, rbf(0.3), loss))
-
-    return draw
+    """Draw a noisy total order, every pair of it."""
+    return noisy(n, 0.2, lambda X, score: ranking(X, score, None, C, rbf(0.3), loss))
 
 
 def grid(n: int, C: float) -> Callable[[np.random.Generator], Problem]:
@@ -103,55 +95,32 @@ ROWS = [
 ]
 
 
-def cpu(run: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds of a call, and what it returns."""
-    start = time.process_time()
-    result = run()
-    return time.process_time() - start, result
-
-
-def measured(row: Row, seed: int) -> dict[str, Any]:
-    """A line with one seed."""
+def measured(row: Row, seed: int) -> Line:
+    """Measure a line with one seed."""
     problem = row.problem(np.random.default_rng(seed))
     solution = solve(problem, tol=1e-10)
-    whole, found = cpu(lambda: exact_optimum(problem))
-    assert isinstance(found, ExactOptimum)
-    assert found.value is not None
-    exact = whole if isinstance(problem, OneNormProblem) else cpu(lambda: exact_optimum(problem, start=solution.point))[0]
-    proven = Fraction(solution.lower) <= found.value <= Fraction(solution.upper)
-    middle = (Fraction(solution.lower) + Fraction(solution.upper)) / 2
-    return {
-        "seconds": whole,
-        "exact_seconds": exact,
-        "pivots": found.pivots,
-        "bits": found.value.denominator.bit_length(),
-        "off": float(abs(middle - found.value) / found.value),
-        "proven": proven,
-    }
+    found, whole, _ = timed(lambda: exact_optimum(problem))
+    exact = whole if isinstance(problem, OneNormProblem) else timed(lambda: exact_optimum(problem, start=solution.point)).cpu
+    lower, upper = Fraction(solution.lower), Fraction(solution.upper)
+    line = {"row": row.name, "s": whole, "exact s": exact, "must": row.must, "pivots": found.pivots}
+    line |= {"bits": found.value.denominator.bit_length(), "off": float(abs((lower + upper) / 2 - found.value) / found.value)}
+    return line | {"proven": lower <= found.value <= upper}
 
 
-def main() -> None:
-    """Measure, print and write."""
-    rows = []
-    with threadpool_limits(1):
-        for warm in (svm(30, 1.0, 1.0), svm(30, 1.0, 1.0, "squared_hinge"), svr(30, 1.0), ranks(60, 1.0), rvm(20, 50)):
-            exact_optimum(warm(np.random.default_rng(0)))
-        print(
-            f"{'row, the slowest of three seeds':46s} {'s':>7s} {'exact s':>8s} {'must':>5s} {'pivots':>6s} {'bits':>7s} {'off':>8s} proven"
-        )
-        for row in ROWS:
-            found = [measured(row, seed) for seed in SEEDS]
-            worst = max(found, key=lambda m: m["seconds"])
-            exact, pivots, off = median(m["exact_seconds"] for m in found), max(m["pivots"] for m in found), max(m["off"] for m in found)
-            print(
-                f"{row.name:46s} {worst['seconds']:7.2f} {exact:8.2f} {row.must:5.1f} {pivots:6d} {worst['bits']:7d} {off:8.1e} "
-                f"{all(m['proven'] for m in found)}",
-                flush=True,
-            )
-            rows.append({"row": row.name, "must": row.must, "seeds": found})
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+def slowest(row: Row) -> Line:
+    """Return the slowest of three seeds, with the worst of other figures."""
+    found = [measured(row, seed) for seed in SEEDS]
+    worst = max(found, key=lambda line: line["s"])
+    worst |= {name: max(line[name] for line in found) for name in ("pivots", "off")}
+    return worst | {"exact s": median(line["exact s"] for line in found), "proven": all(line["proven"] for line in found)}
 
 
-if __name__ == "__main__":
-    main()
+def tables(asked: Namespace) -> Iterator[Table]:
+    """Yield the table, after kernels are compiled."""
+    for warm in (svm(30, 1.0, 1.0), svm(30, 1.0, 1.0, "squared_hinge"), svr(30, 1.0), ranks(60, 1.0), rvm(20, 50)):
+        exact_optimum(warm(np.random.default_rng(0)))
+    yield Table(COLUMNS, map(slowest, ROWS))
+
+
+COLUMNS = {"row": "46s", "s": "7.2f", "exact s": "8.2f", "must": "5.1f", "pivots": "6d", "bits": "7d", "off": "8.1e", "proven": "s"}
+BENCHMARK = Benchmark(__doc__, tables)

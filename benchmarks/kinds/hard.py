@@ -1,33 +1,29 @@
 """Hard margins without a bias against CLARABEL on the declaration: CPU time with one BLAS thread in one warm process.
 
-    python benchmarks/kinds/hard.py            all rows
-    python benchmarks/kinds/hard.py --quick    the small rows
+    python benchmarks/run.py kinds.hard            all rows
+    python benchmarks/run.py kinds.hard --quick    the small rows
 
 Our side builds the problem and solves it through the public `solve` at tol = 1e-6, the other solves the declared primal, where that is
 small enough to be declared, the two sides taking turns. What the answer proves is computed outside the timing: the relative width of the
-interval, or how many rows the exact ray has. The table is also written to build/hard.json.
+interval, or how many rows the exact ray has.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from statistics import median
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from clock import in_turn
+from table import QUICK, Benchmark, Line, Table, chosen
 
 from equimargin.formulations import MarginProblem, classification, declare, ranking, rbf
 from equimargin.solvers import Solution, solve, solve_declaration
 
-OUT = Path(__file__).resolve().parents[2] / "build" / "hard.json"
 TOL = 1e-6
-TURNS = 3
 
 
 @dataclass(frozen=True)
@@ -77,66 +73,31 @@ ROWS = (
 )
 
 
-@dataclass(frozen=True)
-class Line:
-    """What was measured of a row: seconds of CPU time, rows, and what the answer proves."""
-
-    row: Row
-    rows: int
-    seconds: float
-    status: str
-    proven: str
-    clarabel: float | None
-
-    def __str__(self) -> str:
-        row = self.row
-        kernel = f"RBF {row.gamma:g}" if row.gamma else "linear"
-        bound = "" if row.within is None else f" (within {row.within:g})"
-        other = "" if self.clarabel is None else f"{self.clarabel:.2f} s"
-        name = f"{row.form}, {row.m:,} x {row.d}, {kernel}"
-        return f"{name:34} {self.rows:>16,} {self.seconds:7.2f} s{bound:13} {self.status:18} {self.proven:16} {other}"
-
-
-def timed(run: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds of CPU time, and what came of it."""
-    start = time.process_time()
-    found = run()
-    return time.process_time() - start, found
+def solved(row: Row) -> Solution:
+    """Solve a row, its problem built anew."""
+    return solve(row.problem(), "dual_active_set", tol=TOL, time_limit=120)
 
 
 def measured(row: Row) -> Line:
-    """The median of a few turns; one turn where a run takes long."""
-    ours: list[float] = []
-    theirs: list[float] = []
-    found: Solution | None = None
-    while len(ours) < TURNS and sum(ours) < 5.0:
-        seconds, found = timed(lambda: solve(row.problem(), "dual_active_set", tol=TOL, time_limit=120))
-        ours.append(seconds)
-        if row.problem().undeclarable is None and row.m <= 300:
-            theirs.append(timed(lambda: solve_declaration(declare(f"{row.problem().family}.primal", row.problem())))[0])
-    assert found is not None
+    """Measure the sides of a row in turn."""
+    problem = row.problem()
+    sides: list[Callable[[], Any]] = [partial(solved, row)]
+    if problem.undeclarable is None and row.m <= 300:
+        sides.append(lambda: solve_declaration(declare(f"{problem.family}.primal", row.problem())).value)
+    (found, seconds, _), *theirs = in_turn(*sides, limit=5.0)
     proven = f"a ray of {len(found.ray)} rows" if found.ray is not None else f"width {found.interval.relative_width:.0e}"
-    return Line(row, row.problem().p, median(ours), found.status, proven, median(theirs) if theirs else None)
+    name = f"{row.form}, {row.m:,} x {row.d}, {f'RBF {row.gamma:g}' if row.gamma else 'linear'}"
+    line = {"row": name, "rows": problem.p, "ours s": seconds, "within": row.within, "status": found.status, "proven": proven}
+    late = row.within is not None and seconds > row.within
+    return line | {"CLARABEL s": theirs[0].cpu if theirs else None, "": "late" if late else ""}
 
 
-def main() -> None:
-    """Measure, print and write the table."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--quick", action="store_true", help="the small rows only")
-    quick = arguments.parse_args().quick
-    lines = []
-    with threadpool_limits(1):
-        for warm in (Row("levels", 60, 3), Row("order", 40, 3, gamma=1.0)):  # kernels are compiled before anything is timed
-            solve(warm.problem(), "dual_active_set")
-        for row in ROWS:
-            if row.quick or not quick:
-                lines.append(measured(row))
-                print(lines[-1], flush=True)
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps([asdict(line) for line in lines], indent=1), encoding="utf-8")
-    late = [line for line in lines if line.row.within is not None and line.seconds > line.row.within]
-    print("all within their bounds" if not late else f"late: {len(late)}")
+def tables(asked: Namespace) -> Iterator[Table]:
+    """Yield the table, after kernels are compiled."""
+    for warm in (Row("levels", 60, 3), Row("order", 40, 3, gamma=1.0)):
+        solved(warm)
+    yield Table(COLUMNS, map(measured, chosen(ROWS, asked)))
 
 
-if __name__ == "__main__":
-    main()
+COLUMNS = {"row": "34s", "rows": "16,d", "ours s": "7.2f", "within": "6g", "status": "10s", "proven": "18s", "CLARABEL s": "10.2f", "": "s"}
+BENCHMARK = Benchmark(__doc__, tables, QUICK)

@@ -1,8 +1,8 @@
 """Whole paths of one-norm programs against 100 warm-started HiGHS solves: CPU time with one thread, in one warm process.
 
-    python benchmarks/kinds/linear_path.py                all rows
-    python benchmarks/kinds/linear_path.py --quick        the small rows
-    python benchmarks/kinds/linear_path.py --limit 900    CPU seconds of a way, after which no further fit of it is begun
+    python benchmarks/run.py kinds.linear_path                all rows
+    python benchmarks/run.py kinds.linear_path --quick        the small rows
+    python benchmarks/run.py kinds.linear_path --limit 900    CPU seconds of a way, after which no further fit of it is begun
 
 A path goes from its first jump down to lambda_min = 1e-4. HiGHS solves the program at 100 lambdas between the same two, on a log grid,
 in one model of which only the numbers that lambda is change, so that each starts from the basis of the one before, without presolve. It may
@@ -13,27 +13,27 @@ do so in eight ways, of which the fastest counts, once of each matrix:
 
 A way that does not end within its limit shows how many fits it did. Points are uniform in [0, 1]^5 and in a total order, so that m points
 make m (m - 1) / 2 pairs; the kernel is rbf(0.5). Classifications are of the same points at their middle value. Gaps are what the path says
-of its pieces; HiGHS solves to 1e-7. The table is also written to build/linear_path.json.
+of its pieces; HiGHS solves to 1e-7.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
-from dataclasses import asdict, dataclass
+from argparse import Namespace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from clock import timed
 from scipy import sparse
-from threadpoolctl import threadpool_limits
+from table import QUICK, Benchmark, Line, Table, chosen
 
 from equimargin.formulations import OneNormProblem, one_norm_classification, one_norm_ranking, ranking_vector_machine, rbf
 from equimargin.solvers import OneNormPath, regularization_path
 
-OUT = Path(__file__).resolve().parents[2] / "build" / "linear_path.json"
 LAMBDA_MIN, GRID = 1e-4, 100
 LARGEST_MATRIX = 60_000_000
 """Entries of the largest dense B that HiGHS is given: it keeps about 2 GB for them."""
@@ -162,57 +162,29 @@ def fastest(problem: OneNormProblem, lambdas: np.ndarray, matrix: str, limit: fl
     return min(found, key=lambda each: (-each["fits"], each["seconds"]))
 
 
-def measured(row: Row, limit: float) -> dict[str, Any]:
-    """The figures of a row."""
+def measured(limit: float, row: Row) -> Line:
+    """Measure the path of a row, and HiGHS by each matrix."""
     problem = problem_of(row)
-    started = time.process_time()
-    path: OneNormPath = regularization_path(problem, LAMBDA_MIN)
-    ours = time.process_time() - started
-    lambdas = np.geomspace(path.lambdas[0], LAMBDA_MIN, GRID)
-    return asdict(row) | {
-        "rows": problem.p,
-        "pieces": len(path),
-        "basis": int(path.sizes.max()),
-        "gap": float(path.gaps.max()),
-        "ours": ours,
-        "complete": path.complete,
-        **{matrix: fastest(problem, lambdas, matrix, limit) for matrix in ("dense", "factors")},
-    }
-
-
-def line(found: dict[str, Any]) -> str:
-    """A row of the table."""
-    head = f"{found['family']:20s} {found['rows']:7,} {found['pieces']:7,} {found['basis']:6d} {found['gap']:8.1e} {found['ours']:8.3f}"
+    path: OneNormPath
+    path, ours, _ = timed(partial(regularization_path, problem, LAMBDA_MIN))
+    found = {"family": row.family, "m": row.m, "rows": problem.p, "pieces": len(path), "basis": int(path.sizes.max())}
+    found |= {"gap": float(path.gaps.max()), "ours s": ours, "complete": path.complete}
     for matrix in ("dense", "factors"):
-        theirs = found[matrix]
-        if theirs is None:
-            head += f" {'':>9s} {'':>7s}"
-        elif theirs["fits"] < GRID:
-            head += f" {theirs['seconds']:9.2f} only {theirs['fits']} fits"
-        else:
-            head += f" {theirs['seconds']:9.2f} {theirs['seconds'] / found['ours']:7.1f}"
-    return head + f"  {found['factors']['way']}"
+        theirs = fastest(problem, np.geomspace(path.lambdas[0], LAMBDA_MIN, GRID), matrix, limit)
+        if theirs is not None:
+            ended = theirs["fits"] == GRID
+            said = f"{theirs['seconds'] / ours:.1f}" if ended else f"{theirs['fits']} fits"
+            found |= {matrix: theirs, f"{matrix} s": theirs["seconds"], f"{matrix} ratio": said, "fastest way": theirs["way"]}
+    return found
 
 
-def main() -> None:
-    """Print the table and write it."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="the small rows")
-    parser.add_argument("--limit", type=float, default=900.0, help="CPU seconds of a way")
-    options = parser.parse_args()
-    table = []
-    with threadpool_limits(1):
-        for small in ("rvm", "rank.onenorm", "svm.onenorm"):
-            regularization_path(problem_of(Row(small, 12)))
-        head = f"{'family':20s} {'rows':>7s} {'pieces':>7s} {'basis':>6s} {'gap':>8s} {'ours s':>8s}"
-        print(head + f" {'dense s':>9s} {'ratio':>7s} {'factors s':>9s} {'ratio':>7s}")
-        for row in ROWS:
-            if row.quick or not options.quick:
-                table.append(measured(row, options.limit))
-                print(line(table[-1]), flush=True)
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+def tables(asked: Namespace) -> Iterator[Table]:
+    """Yield the table, after kernels are compiled."""
+    for small in ("rvm", "rank.onenorm", "svm.onenorm"):
+        regularization_path(problem_of(Row(small, 12)))
+    yield Table(COLUMNS, map(partial(measured, asked.limit), chosen(ROWS, asked)))
 
 
-if __name__ == "__main__":
-    main()
+COLUMNS = {"family": "20s", "rows": "7,d", "pieces": "7,d", "basis": "6d", "gap": "8.1e", "ours s": "8.3f", "dense s": "9.2f"}
+COLUMNS |= {"dense ratio": "11s", "factors s": "9.2f", "factors ratio": "13s", "fastest way": "s"}
+BENCHMARK = Benchmark(__doc__, tables, QUICK | {"limit": (900.0, "CPU seconds of a way")})

@@ -1,34 +1,30 @@
 """Whole regularisation paths: CPU time with one BLAS thread in one warm process, against a grid of LIBSVM where there is one to be beaten.
 
-    python benchmarks/kinds/path.py DATA            all rows; DATA holds esl-mixture.csv and auto-mpg.csv
-    python benchmarks/kinds/path.py DATA --quick    the small rows
+    python benchmarks/run.py kinds.path --data DATA            all rows; DATA holds esl-mixture.csv and auto-mpg.csv
+    python benchmarks/run.py kinds.path --data DATA --quick    the small rows
 
 A classification path goes from lambda_0 down to lambda_min = 1e-4; LIBSVM solves 100 problems between the same two, evenly on a log grid,
 at tol = 1e-3, the two sides taking turns. More points than the mixture's 200 are its own with noise. "a row" is breakpoints over rows of
-the problem, training pairs in rankings, of which document P has two to three; gaps are what the path says of itself. The table is also
-written to build/path.json.
+the problem, training pairs in rankings, of which document P has two to three; gaps are what the path says of itself.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
-import json
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
+from clock import in_turn
 from sklearn.svm import SVC
-from threadpoolctl import threadpool_limits
+from table import DATA, QUICK, Benchmark, Line, Table, chosen
 
 from equimargin.formulations import MarginProblem, classification, ranking, ranking_from_pairs, rbf, reduced_preferences
 from equimargin.solvers import RegularizationPath, regularization_path
 
-OUT = Path(__file__).resolve().parents[2] / "build" / "path.json"
 LAMBDA_MIN, GRID = 1e-4, 100
 
 
@@ -61,24 +57,6 @@ ROWS = [
 ]
 
 
-@dataclass(frozen=True)
-class Measured:
-    """CPU seconds of the grid (nan where there is none) and of the path, medians; what the path says of itself."""
-
-    rows: int
-    theirs: float
-    ours: float
-    breakpoints: int
-    gap: float
-    largest: int
-    stopped: str
-
-    @property
-    def ratio(self) -> float:
-        """How many times faster the path is."""
-        return self.theirs / self.ours
-
-
 def mixture(folder: Path, n: int) -> tuple[Any, Any]:
     """The mixture data: n of its points, or these and copies with noise."""
     table = np.genfromtxt(folder / "esl-mixture.csv", delimiter=",", skip_header=1)
@@ -109,61 +87,33 @@ def problem_of(row: Row, folder: Path) -> MarginProblem:
     return ranking(X, y, kernel=kernel) if row.task == "pairs" else ranking_from_pairs(X, reduced_preferences(y), kernel=kernel)
 
 
-def grid(problem: MarginProblem, gamma: float, path: RegularizationPath) -> None:
-    """LIBSVM at the grid's costs."""
-    for lam in np.geomspace(path.lambdas[0], LAMBDA_MIN, GRID).tolist():
-        SVC(C=1 / lam, gamma=gamma, tol=1e-3, cache_size=1000).fit(problem.X, problem.rows.y)
+def followed(row: Row, folder: Path) -> RegularizationPath:
+    """Follow the path of a row, its problem built anew."""
+    return regularization_path(problem_of(row, folder), LAMBDA_MIN)
 
 
-def cpu(run: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds of a call, and what it returns."""
-    start = time.process_time()
-    result = run()
-    return time.process_time() - start, result
+def measured(folder: Path, row: Row) -> Line:
+    """Measure both sides in turn, three times; once where a path takes long."""
+    problem = problem_of(row, folder)
+    highest = regularization_path(problem, LAMBDA_MIN, max_events=10).lambdas[0]
+
+    def grid() -> None:
+        for lam in np.geomspace(highest, LAMBDA_MIN, GRID).tolist():
+            SVC(C=1 / lam, gamma=row.gamma, tol=1e-3, cache_size=1000).fit(problem.X, problem.rows.y)
+
+    sides: list[Callable[[], Any]] = [partial(followed, row, folder), *([grid] if row.task == "classification" else [])]
+    (path, ours, _), *theirs = in_turn(*sides, rounds=3 if row.quick else 1)
+    found = {"data": row.data, "task": row.task, "n": row.n, "rows": path.problem.p, "path s": ours, "must": row.must, "within": row.within}
+    if theirs:
+        found |= {"LIBSVM s": theirs[0].cpu, "ratio": theirs[0].cpu / ours}
+    found |= {"points": len(path), "a row": len(path) / path.problem.p, "set": int(path.margins.max()), "stopped": path.stopped}
+    return found | {"gap": max(float(path.gaps.max()), float(path.midpoint_gaps.max(initial=0.0)))}
 
 
-def measured(row: Row, folder: Path) -> Measured:
-    """Both sides in turn, three times; once where a path takes long."""
-    times: list[tuple[float, float]] = []
-    regularization_path(problem_of(row, folder), LAMBDA_MIN, max_events=10)
-    for _ in range(3 if row.quick else 1):
-        ours, path = cpu(lambda: regularization_path(problem_of(row, folder), LAMBDA_MIN))
-        theirs = np.nan
-        if row.task == "classification":
-            theirs, _ = cpu(lambda path=path: grid(path.problem, row.gamma, path))  # type: ignore[misc]
-        times.append((theirs, ours))
-    theirs, ours = (median(column) for column in zip(*times, strict=True))
-    worst = max(float(path.gaps.max()), float(path.midpoint_gaps.max(initial=0.0)))
-    return Measured(path.problem.p, theirs, ours, len(path), worst, int(path.margins.max()), path.stopped)
-
-
-def table(folder: Path, quick: bool) -> Iterator[dict[str, Any]]:
-    """Print the rows, and what to write of them."""
-    titles = (
-        f"{'rows':>7s} {'LIBSVM s':>9s} {'path s':>7s} {'ratio':>6s} {'must':>5s} {'within':>6s} {'points':>7s} {'a row':>6s} {'set':>4s}"
-    )
-    print(f"{'data':8s} {'task':14s} {'n':>4s} {titles} {'gap':>8s}  stopped")
-    for row in ROWS:
-        if quick and not row.quick:
-            continue
-        found = measured(row, folder)
-        times = f"{found.theirs:9.2f} {found.ours:7.2f} {found.ratio:6.1f} {row.must or np.nan:5g} {row.within or np.nan:6g}"
-        size = f"{found.breakpoints:7,d} {found.breakpoints / found.rows:6.2f} {found.largest:4d}"
-        print(f"{row.data:8s} {row.task:14s} {row.n:4d} {found.rows:7,d} {times} {size} {found.gap:8.1e}  {found.stopped}", flush=True)
-        yield {"row": asdict(row), "ratio": found.ratio, **asdict(found)}
-
-
-def main() -> None:
-    """Measure, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data", type=Path, help="folder of esl-mixture.csv and auto-mpg.csv")
-    parser.add_argument("--quick", action="store_true", help="the small rows")
-    arguments = parser.parse_args()
-    with threadpool_limits(1):
-        rows = list(table(arguments.data, arguments.quick))
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+COLUMNS = {"data": "8s", "task": "14s", "n": "4d", "rows": "7,d", "LIBSVM s": "9.2f", "path s": "7.2f", "ratio": "6.1f", "must": "5g"}
+COLUMNS |= {"within": "6g", "points": "7,d", "a row": "6.2f", "set": "4d", "gap": "8.1e", "stopped": "s"}
+BENCHMARK = Benchmark(
+    __doc__,
+    lambda asked: iter([Table(COLUMNS, map(partial(measured, asked.data), chosen(ROWS, asked)))]),
+    QUICK | {"data": (DATA, "the folder of esl-mixture.csv and auto-mpg.csv")},
+)

@@ -1,21 +1,19 @@
 """Exact optima and proven intervals of programs of any kind: wall time with one BLAS thread, from 10 to 500 unknowns.
 
-    python benchmarks/kinds/programs.py
+    python benchmarks/run.py kinds.programs
 
 `float` is Clarabel's solution, `interval` what `enclosure` takes without the exact face, and `exact` the whole of `program_optimum`.
-`width` is that of the interval, relative to the optimum. The table is also written to build/programs.json.
+`width` is that of the interval, relative to the optimum.
 """
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from clock import timed
+from table import Benchmark, Line, Table
 
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs.enclosure import lower, upper
@@ -23,10 +21,8 @@ from equimargin.solvers.exact.program import Optimum, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.floats import solve_in_floats
 
-OUT = Path(__file__).resolve().parents[2] / "build" / "programs.json"
 SIZES = (10, 50, 100, 200, 350, 500)
 """Numbers of unknowns, about."""
-T = TypeVar("T")
 Array = Any
 
 
@@ -86,55 +82,31 @@ KINDS: tuple[tuple[Callable[[np.random.Generator, int, bool], Program], int], ..
 """What is measured, and up to which number of unknowns."""
 
 
-def timed(run: Callable[[], T]) -> tuple[float, T]:
-    """Seconds of wall time, and the result."""
-    start = time.perf_counter()
-    result = run()
-    return time.perf_counter() - start, result
-
-
-def measured(program: Program) -> dict[str, Any]:
-    """The times of a program, and how wide its interval is."""
-    float_seconds, floats = timed(lambda: solve_in_floats(program, Clock(60.0)))
-    assert floats is not None
-    interval_seconds, (dual, primal) = timed(
+def measured(program: Program) -> Line:
+    """Measure a program, and how wide its interval is."""
+    floats, _, float_seconds = timed(lambda: solve_in_floats(program, Clock(60.0)))
+    (dual, primal), _, interval_seconds = timed(
         lambda: (lower.by_residual(program, floats, Clock(300.0)), upper.by_residual(program, floats, Clock(300.0)))
     )
-    exact_seconds, outcome = timed(lambda: program_optimum(program, 300.0))
-    width = None if dual is None or primal is None else float(program.objective(primal) - program.dual_objective(*dual))
-    value = float(outcome.value) if isinstance(outcome, Optimum) else None
-    return {
-        "unknowns": program.n,
-        "rows": len(program.b) + len(program.h),
-        "float": float_seconds,
-        "interval": interval_seconds,
-        "exact": exact_seconds,
-        "width": None if width is None or not value else width / abs(value),
-        "bits": outcome.value.denominator.bit_length() if isinstance(outcome, Optimum) else None,
-        "outcome": outcome.reason,
-    }
+    outcome, _, exact_seconds = timed(lambda: program_optimum(program, 300.0))
+    line = {"unknowns": program.n, "rows": len(program.b) + len(program.h), "float s": float_seconds}
+    line |= {"interval s": interval_seconds, "exact s": exact_seconds, "outcome": outcome.reason}
+    if not isinstance(outcome, Optimum):
+        return line
+    if dual is not None and primal is not None and outcome.value:
+        line["width"] = float(program.objective(primal) - program.dual_objective(*dual)) / abs(float(outcome.value))
+    return line | {"bits": outcome.value.denominator.bit_length(), "outcome": ""}
 
 
-def line(row: dict[str, Any]) -> str:
-    """A line of the table."""
-    width = "-" if row["width"] is None else f"{row['width']:.0e}"
-    times = f"{row['float']:8.3f} {row['interval']:10.3f} {row['exact']:8.2f}"
-    return f"{row['kind']:22s} {row['unknowns']:8d} {row['rows']:5d} {times} {width:>8s} {row['bits'] or row['outcome']!s:>7s}"
+def lines() -> Iterator[Line]:
+    """Yield a line for each kind, size and sort of data."""
+    for make, most in KINDS:
+        for n in SIZES:
+            for floats in (False, True) if n <= most else ():
+                yield {"kind": f"{make.__name__}, {'floats' if floats else 'integers'}"} | measured(
+                    make(np.random.default_rng(n), n, floats)
+                )
 
 
-def main() -> None:
-    """Measure, print and write."""
-    rows = []
-    print(f"{'kind':22s} {'unknowns':>8s} {'rows':>5s} {'float s':>8s} {'interval s':>10s} {'exact s':>8s} {'width':>8s} {'bits':>7s}")
-    cases = ((make, n, floats) for make, most in KINDS for n in SIZES if n <= most for floats in (False, True))
-    with threadpool_limits(1):
-        for make, n, floats in cases:
-            name = f"{make.__name__}, {'floats' if floats else 'integers'}"
-            rows.append({"kind": name} | measured(make(np.random.default_rng(n), n, floats)))
-            print(line(rows[-1]), flush=True)
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+COLUMNS = {"kind": "22s", "unknowns": "8d", "rows": "5d", "float s": "8.3f", "interval s": "10.3f", "exact s": "8.2f", "width": "8.0e"}
+BENCHMARK = Benchmark(__doc__, lambda asked: iter([Table(COLUMNS | {"bits": "7d", "outcome": "s"}, lines())]))

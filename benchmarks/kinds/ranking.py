@@ -1,6 +1,6 @@
 """RankSVM: CPU seconds of one BLAS thread to a relative suboptimality, our solver and others in turn; Gram products; peak memory.
 
-    python benchmarks/kinds/ranking.py [--quick] [--only TEXT] [--data DIR] [--json FILE]
+    python benchmarks/run.py kinds.ranking [--quick] [--only TEXT] [--data DIR]
 
 Our side builds the problem and solves it through the public `solve` with a target as its tolerance,
 which its gap reaches. Its peers may stop as soon as their suboptimality is small enough, and ratios
@@ -23,27 +23,20 @@ are not in DIR (mq2008/S1.txt to S3.txt, LETOR 4.0) are left out with a sentence
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import resource
-import time
-import warnings
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, partial
-from multiprocessing import get_context
 from pathlib import Path
-from statistics import median
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from clock import in_turn, timed
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
-from threadpoolctl import threadpool_limits
+from table import DATA, Benchmark, Line, Table, alone
 
 from equimargin.data import load
 from equimargin.formulations import MarginProblem, Point, declare, ranking, rbf
@@ -59,14 +52,10 @@ from equimargin.solvers.products.gram_products import GramProducts, Index
 Array = Any
 Data = tuple[Any, Array, Array | None]
 """X, relevances and queries."""
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-OUT = Path(__file__).resolve().parents[2] / "build" / "ranking.json"
 REFERENCE, PATIENCE = 1e-9, 60.0
 """Relative gap of the solution whose proven lower bound suboptimalities are measured from, and seconds that it may take."""
-REPEATS, SLOW = 3, 4.0
-"""Runs of either side, and CPU seconds from which on the first of ours is not repeated."""
-LONGEST = 3600.0
-"""Time limit of a row, in seconds of the clock; its process has crashed by then."""
+SLOW_SECONDS = 4.0
+"""CPU seconds from which on our first run is not repeated."""
 LIMIT, QUICK_LIMIT, SHARE = 10.0, 1.0, 0.2
 """Seconds after which a peer is not waited for any longer, and the share of them from which on its first run is not repeated."""
 OURS = "ours"
@@ -128,49 +117,6 @@ class Row:
         X, y, queries = self.data()
         built = ranking(X, y, queries, self.C, None if self.gamma is None else rbf(self.gamma), self.loss)
         return built.with_cost(self.C / built.p) if self.total else built
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of the table: one side of a row at one target.
-
-    Attributes
-    ----------
-    seconds : float
-        CPU seconds, building included.
-    proof : float or None
-        CPU seconds of the interval of relative width `width`.
-    memory : float or None
-        Peak memory in GB; `room` is what it may be.
-    products : int or None
-        Number of products with the Gram matrix.
-    ratio : float or None
-        The peer's seconds, or products, over ours.
-    reached : bool
-        Whether the target was reached.
-    value : float or None
-        Value of the objective.
-    met : bool
-        Whether all requirements hold.
-    """
-
-    row: str
-    side: str
-    tol: float
-    seconds: float
-    suboptimality: float
-    reached: bool
-    proof: float | None = None
-    width: float | None = None
-    within: float | None = None
-    memory: float | None = None
-    room: float | None = None
-    products: int | None = None
-    ratio: float | None = None
-    must: float | None = None
-    value: float | None = None
-    met: bool = True
-    said: str = ""
 
 
 Run = Callable[[], Any]
@@ -391,16 +337,9 @@ def linear_svc(D: Array, y: Array, problem: MarginProblem, iterations: int) -> A
     return Answer(primal_of(problem, Point(w=model.fit(D, y).coef_[0])), f"{iterations} iterations")
 
 
-def cpu(run: Run) -> tuple[float, Any]:
-    """CPU seconds of a call, and what it returns."""
-    start = time.process_time()
-    result = run()
-    return time.process_time() - start, result
-
-
 @dataclass(frozen=True)
 class Peer:
-    """What a peer has come to: a run, its CPU seconds and what it answers."""
+    """The run to which a peer has come, its CPU seconds and its answer."""
 
     run: Run
     seconds: float
@@ -408,134 +347,101 @@ class Peer:
 
 
 def settled(side: str, row: Row, problem: MarginProblem, tol: float, lower: float, limit: float) -> Peer:
-    """The first of a peer's runs that reaches the target, or the last within the time."""
+    """Return the first of a peer's runs that reaches the target, or the last within the time."""
     reason = refusal(side, problem)
     peer = Peer(dict, np.nan, Answer(np.inf, str(reason or "")))
-    if reason is None:
-        for run in efforts(side, row, problem, tol, lower, limit):
-            peer = Peer(run, *cpu(run))
-            if suboptimality(peer.answer.primal, lower) <= tol or peer.seconds > limit:
-                break
+    for run in efforts(side, row, problem, tol, lower, limit) if reason is None else ():
+        answer, seconds, _ = timed(run)
+        peer = Peer(run, seconds, answer)
+        if suboptimality(answer.primal, lower) <= tol or seconds > limit:
+            break
     return peer
 
 
 def ours(row: Row, tol: float) -> Solution:
-    """The public way, from the data on."""
+    """Solve a row the public way, from the data on."""
     with patch.object(in_kernel, "GramProducts", Counted):
         return solve(row.problem(), tol=tol)
 
 
 def measured(row: Row, limit: float) -> list[Line]:
-    """All sides at all targets."""
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        firsts = []
-        for target in row.targets:
-            Counted.last = None
-            seconds, solution = cpu(partial(ours, row, target.tol))
-            products = None if Counted.last is None else Counted.last.count
-            Counted.last = None
-            proof, interval = cpu(partial(getattr, solution, "interval"))
-            firsts.append((target, seconds, solution, products, proof, interval))
-        memory = None if row.room is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        problem = row.problem()
-        lower = max(interval.lower for *_, interval in firsts)
-        if row.peers:
-            lower = max(lower, solve(problem, tol=REFERENCE, time_limit=PATIENCE).lower)
-        lines = []
-        for target, seconds, solution, products, proof, interval in firsts:
-            tol = row.loose or target.tol
-            alike = (solution.solver,) if row.peers and not row.loose else ()
-            peers = {side: settled(side, row, problem, tol, lower, limit) for side in (*alike, *row.peers)}
-            away = {side: suboptimality(peer.answer.primal, lower) for side, peer in peers.items()}
-            again = {side: peer.run for side, peer in peers.items() if away[side] <= tol and peer.seconds <= limit * SHARE}
-            if seconds <= SLOW:
-                again[OURS] = partial(ours, row, target.tol)
-            timed = {OURS: seconds, **{side: peer.seconds for side, peer in peers.items()}, **in_turn(again)}
-            reached, width = suboptimality(primal_of(problem, solution.point), lower), interval.relative_width
-            line = Line(row.title, solution.solver, target.tol, timed[OURS], reached, reached <= target.tol, said=solution.reason)
-            line = replace(line, proof=proof, width=width, within=bound(target.within), memory=memory, room=bound(row.room))
-            lines.append(replace(line, products=products, value=solution.value, met=met(line, target.proven)))
-            for side, peer in peers.items():
-                used, must = peer.answer.products, target.ratios.get(side)
-                ratio = used / products if used and products else timed[side] / timed.get(solution.solver, timed[OURS])
-                name = f"{side}, stopped" if side in alike else side
-                line = Line(row.title, name, tol, timed[side], away[side], away[side] <= tol, products=used, said=peer.answer.reason)
-                lines.append(replace(line, ratio=ratio, must=must, met=must is None or ratio >= must))
+    """Measure all sides at all targets."""
+    firsts = []
+    for target in row.targets:
+        Counted.last = None
+        solution, seconds, _ = timed(partial(ours, row, target.tol))
+        products = None if Counted.last is None else Counted.last.count
+        Counted.last = None
+        interval, proof, _ = timed(partial(getattr, solution, "interval"))
+        firsts.append((target, seconds, solution, products, proof, interval))
+    memory = None if row.room is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    problem = row.problem()
+    lower = max(interval.lower for *_, interval in firsts)
+    if row.peers:
+        lower = max(lower, solve(problem, tol=REFERENCE, time_limit=PATIENCE).lower)
+    lines = []
+    for target, seconds, solution, products, proof, interval in firsts:
+        tol = row.loose or target.tol
+        alike = (solution.solver,) if row.peers and not row.loose else ()
+        peers = {side: settled(side, row, problem, tol, lower, limit) for side in (*alike, *row.peers)}
+        away = {side: suboptimality(peer.answer.primal, lower) for side, peer in peers.items()}
+        again = {side: peer.run for side, peer in peers.items() if away[side] <= tol and peer.seconds <= limit * SHARE}
+        if seconds <= SLOW_SECONDS:
+            again[OURS] = partial(ours, row, target.tol)
+        warm = dict(zip(again, (one.cpu for one in in_turn(*again.values())), strict=True)) if again else {}
+        took = {OURS: seconds, **{side: peer.seconds for side, peer in peers.items()}, **warm}
+        reached = suboptimality(primal_of(problem, solution.point), lower)
+        line = {"row": row.title, "side": solution.solver, "tol": target.tol, "s": took[OURS], "subopt.": reached, "proof s": proof}
+        line |= {"width": interval.relative_width, "within": bound(target.within), "GB": memory, "room": bound(row.room)}
+        line |= {"value": solution.value, "products": products, "said": solution.reason}
+        lines.append(line | {"": judged(reached <= target.tol, met(line, target, row.room))})
+        for side, peer in peers.items():
+            used, must = peer.answer.products, target.ratios.get(side)
+            ratio = used / products if used and products else took[side] / took.get(solution.solver, took[OURS])
+            line = {"row": row.title, "side": f"{side}, stopped" if side in alike else side, "tol": tol, "s": took[side]}
+            line |= {"subopt.": away[side], "products": used, "ratio": ratio, "must": must, "said": peer.answer.reason}
+            lines.append(line | {"": judged(away[side] <= tol, must is None or ratio >= must)})
     return lines
 
 
+def judged(reached: bool, is_met: bool) -> str:
+    """Return ">" for lower bounds, of targets not reached, and the word for a miss."""
+    return ("" if reached else "> ") + ("" if is_met else "SHORT" if reached else "OPEN")
+
+
 def bound(at_most: float | None) -> float | None:
-    """None for inf, which JSON does not know."""
+    """Return None for inf, which JSON does not know."""
     return None if at_most is None or np.isinf(at_most) else at_most
 
 
-def met(line: Line, proven: bool) -> bool:
-    """Whether our side is as accurate, fast and small as is asked for."""
-    seconds, error = line.seconds, line.suboptimality
-    if proven:
-        seconds, error = seconds + (line.proof or 0.0), max(error, line.width or 0.0)
-    fast, small = line.within is None or seconds <= line.within, line.room is None or (line.memory or 0.0) <= line.room
-    return error <= line.tol and fast and small
+def met(line: Line, target: Target, room: float | None) -> bool:
+    """Return whether our side is as accurate, fast and small as is asked for."""
+    seconds, error = line["s"], line["subopt."]
+    if target.proven:
+        seconds, error = seconds + line["proof s"], max(error, line["width"])
+    return error <= target.tol and seconds <= target.within and (room is None or line["GB"] <= room)
 
 
-def in_turn(runs: Mapping[str, Run]) -> dict[str, float]:
-    """Medians of CPU seconds of warm runs."""
-    times: dict[str, list[float]] = {side: [] for side in runs}
-    for _ in range(REPEATS):
-        for side, run in runs.items():
-            times[side].append(cpu(run)[0])
-    return {side: median(seconds) for side, seconds in times.items()}
+def lines(asked: Namespace) -> Iterator[Line]:
+    """Yield the lines of all rows, those with a bound of their memory in processes of their own."""
+    found: list[Line] = []
+    for row in rows(asked.data, asked.quick):
+        if asked.only in row.title:
+            arguments = row, QUICK_LIMIT if asked.quick else LIMIT
+            own = measured(*arguments) if row.room is None else alone(measured, *arguments)
+            found += own
+            yield from own
+    missed = [line for line in found if line[""].strip("> ")]
+    print(
+        f"{len(found)} lines, {len(missed)} not met" + "".join(f"\n  {line['row']}: {line['side']} at {line['tol']:g}" for line in missed)
+    )
 
 
-def shown(line: Line) -> str:
-    """A line for a person."""
-    if np.isnan(line.seconds):
-        return f"  {line.side:18s} {line.tol:6.0e}  does not take it: {line.said}"
-    parts = [f"  {line.side:18s} {line.tol:6.0e} {' ' if line.reached else '>'}{line.seconds:9.4f} s subopt. {line.suboptimality:8.1e}"]
-    if line.ratio is not None:
-        parts.append(f"ratio {' ' if line.reached else '>'}{line.ratio:7.1f}" + ("" if line.must is None else f" must {line.must:g}"))
-    if line.within is not None:
-        parts.append(f"within {line.within:g} s")
-    if line.proof is not None:
-        parts.append(f"proof {line.proof:7.4f} s width {line.width:7.1e}")
-    if line.memory is not None:
-        parts.append(f"{line.memory:5.2f} GB" + ("" if line.room is None else f" of {line.room:g}"))
-    if line.value is not None:
-        parts.append(f"value {line.value:.8g}")
-    if line.products is not None:
-        parts.append(f"{line.products} Gram products")
-    verdict = [] if line.met else ["SHORT" if line.reached else "OPEN"]
-    return " | ".join([*parts, *verdict, line.said])
-
-
-def main() -> None:
-    """Measure, print and write."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer points, rows and seconds for the peers: about a minute")
-    parser.add_argument("--only", default="", help="rows whose title holds this text")
-    parser.add_argument("--data", type=Path, default=DATA, help="the folder of mq2008/S1.txt to S3.txt")
-    parser.add_argument("--json", type=Path, default=OUT, help="where to write all figures")
-    arguments = parser.parse_args()
-    limit = QUICK_LIMIT if arguments.quick else LIMIT
-    lines: list[Line] = []
-    for row in rows(arguments.data, arguments.quick):
-        if arguments.only not in row.title:
-            continue
-        print(f"{row.title}    load {os.getloadavg()[0]:.1f}", flush=True)
-        if row.room is None:
-            found = measured(row, limit)
-        else:
-            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
-                found = own.submit(measured, row, limit).result(LONGEST)
-        for line in found:
-            print(shown(line), flush=True)
-        lines += found
-    missed = [line for line in lines if not line.met]
-    print(f"{len(lines)} lines, {len(missed)} not met" + "".join(f"\n  {line.row}: {line.side} at {line.tol:g}" for line in missed))
-    arguments.json.parent.mkdir(exist_ok=True)
-    arguments.json.write_text(json.dumps([asdict(line) for line in lines], indent=1) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+COLUMNS = {"row": "68s", "side": "28s", "tol": "6.0e", "s": "9.4f", "subopt.": "8.1e", "ratio": "7.1f", "must": "4g", "within": "6g"}
+COLUMNS |= {"proof s": "7.4f", "width": "7.1e", "GB": "5.2f", "room": "4g", "products": "8d", "value": "14.8g", "": "7s", "said": "s"}
+OPTIONS = {
+    "quick": (False, "fewer points, rows and seconds for the peers: about a minute"),
+    "only": ("", "rows whose title holds this text"),
+    "data": (DATA, "the folder of mq2008/S1.txt to S3.txt"),
+}
+BENCHMARK = Benchmark(__doc__, lambda asked: iter([Table(COLUMNS, lines(asked))]), OPTIONS)

@@ -1,36 +1,34 @@
 """Kernel machines against LIBSVM: CPU time at no larger a gap, threads, memory and the first call.
 
-    python benchmarks/kinds/svm.py [--quick] [--only TEXT] [--json FILE]
+    python benchmarks/run.py kinds.svm [--quick] [--only TEXT]
 
 Both sides run in one process on one BLAS thread, in turn (A B A B) after a run each to warm up; a figure is the median of their CPU times,
 and a ratio is the peer's over ours. The peer's side is its fit, ours is the construction of the problem
-(but for given kernel matrices, see `given`) and `solve`. The peer runs at its
+(but for given kernel matrices, whose proof of definiteness is a Cholesky factorisation) and `solve`. The peer runs at its
 default tolerance unless a row says otherwise. Its gap is measured first, outside of the clock, and is the tolerance that ours is asked
 for, unless the row fixes one; both gaps are those of the multipliers, repaired, at their best bias, by one function. The worst of the
-seeds counts. A row of another kind is a `Contest` or a `Figure` more in `contests` or `figures`.
+seeds counts. A row of another kind is a `Contest` or a figure more in `contests` or `figures`.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import subprocess
 import sys
-import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass
+from functools import cache, partial
 from statistics import median
 from typing import Any
 
 import numpy as np
+from clock import Timed, in_turn
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, make_classification, make_friedman1
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
-from threadpoolctl import threadpool_limits
+from table import Benchmark, Line, Table
 
 from equimargin.formulations.kernels.kernel import precomputed, rbf
 from equimargin.formulations.problem.construct import classification, regression
@@ -44,58 +42,13 @@ Array = Any
 SEEDS = (0, 1, 2)
 TIGHT = 1e-6, 1e-5
 """Our tolerance and the peer's where neither is the default."""
-
-
-@dataclass(frozen=True)
-class Contest:
-    """Two ways to one optimum.
-
-    work : the group whose worst ratio counts.  name : data, seed and C.  problem : built on our clock.  fit : the peer's, at a tolerance.
-    multipliers : (p,) of the peer's model.  ours, theirs : tolerances; None is the peer's gap, and its default.  must, aim : ratios.
-    """
-
-    work: str
-    name: str
-    problem: Callable[[], MarginProblem]
-    fit: Callable[[float], Any]
-    multipliers: Callable[[MarginProblem, Any], Array]
-    must: float
-    aim: float
-    rounds: int = 5
-    ours: float | None = None
-    theirs: float = 1e-3
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A line of the table: seconds of both sides, their gaps, and the ratio."""
-
-    work: str
-    name: str
-    peer_seconds: float
-    seconds: float
-    peer_gap: float
-    gap: float
-    ratio: float
-    must: float
-    aim: float
-    status: str
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number on its own; `value` is None where it cannot be measured now, and `said` is why, or its circumstances."""
-
-    name: str
-    value: float | None
-    must: float
-    aim: float
-    said: str = ""
+MANY_CLASSES = [("digits", 1.0), ("digits", 10.0), ("6000 x 50 x 10", 1.0)]
+SVR_ROUNDS = [("diabetes", 5), ("friedman 2000", 5), ("friedman 5000", 5), ("friedman 10000", 3)]
 
 
 @cache
 def classes(name: str, seed: int = 0) -> tuple[Array, Array]:
-    """X standardised and y in {-1, 1}: breast_cancer, digits (even against odd) or "n x d"."""
+    """Return X standardised and y in {-1, 1}: breast_cancer, digits (even against odd) or "n x d"."""
     if name == "breast_cancer":
         X, y = load_breast_cancer(return_X_y=True)
     elif name == "digits":
@@ -109,7 +62,7 @@ def classes(name: str, seed: int = 0) -> tuple[Array, Array]:
 
 @cache
 def targets(name: str, seed: int = 0) -> tuple[Array, Array]:
-    """X and y standardised: diabetes or "friedman n"."""
+    """Return X and y standardised: diabetes or "friedman n"."""
     if name == "diabetes":
         X, y = load_diabetes(return_X_y=True)
     else:
@@ -119,97 +72,97 @@ def targets(name: str, seed: int = 0) -> tuple[Array, Array]:
 
 @cache
 def gram(name: str, seed: int = 0) -> tuple[Array, Array]:
-    """The RBF kernel matrix, symmetric to the bit, and y."""
+    """Return the RBF kernel matrix, symmetric to the bit, and y."""
     X, y = classes(name, seed)
     K = rbf(1 / X.shape[1]).block(X, X)
     return (K + K.T) / 2, y
 
 
+@dataclass(frozen=True)
+class Contest:
+    """Two ways to one optimum, with an RBF kernel of gamma = 1 / d.
+
+    work : the group whose worst ratio counts.  data, seed, C : the problem.  must, aim : ratios.  ours, theirs : tolerances; None is the
+    peer's gap.  points : of `classes`, of `targets` with epsilon = 0.1, or of `gram`.
+    """
+
+    work: str
+    data: str
+    seed: int
+    C: float
+    must: float
+    aim: float
+    rounds: int = 5
+    ours: float | None = None
+    theirs: float = 1e-3
+    points: Callable[[str, int], tuple[Array, Array]] = classes
+
+    @property
+    def name(self) -> str:
+        """What the line is called."""
+        return f"{self.data}, seed {self.seed}, C = {self.C:g}"
+
+    def problem(self) -> MarginProblem:
+        """State the problem anew."""
+        X, y = self.points(self.data, self.seed)
+        if self.points is targets:
+            return regression(X, y, self.C, 0.1, rbf(1 / X.shape[1]))
+        return classification(X, y, self.C, precomputed() if self.points is gram else rbf(1 / X.shape[1]))
+
+    def fit(self, tol: float | None = None) -> Any:
+        """Fit LIBSVM's model."""
+        X, y = self.points(self.data, self.seed)
+        options: dict[str, Any] = {"C": self.C, "gamma": 1 / X.shape[1], "tol": tol or self.theirs, "cache_size": 2000}
+        if self.points is targets:
+            return SVR(epsilon=0.1, **options).fit(X, y)
+        return SVC(kernel="precomputed" if self.points is gram else "rbf", **options).fit(X, y)
+
+
 def of_libsvm(problem: MarginProblem, model: Any) -> Array:
-    """LIBSVM's multipliers, (p,), repaired."""
+    """Return LIBSVM's multipliers, (p,), repaired."""
     beta = np.zeros(problem.m)
     beta[model.support_] = model.dual_coef_[0]
     return problem.repaired(np.maximum(problem.rows.s * np.tile(beta, problem.p // problem.m), 0.0))
 
 
 def gap(problem: MarginProblem, alpha: Array) -> float:
-    """The relative gap of multipliers at their best bias."""
+    """Return the relative gap of multipliers at their best bias."""
     return Solution(problem, "", Point(alpha=problem.repaired(alpha)), Status.OPTIMAL, "", 0, 0.0).relative_gap
 
 
 def contests(quick: bool) -> Iterator[Contest]:
-    """Every comparison, the small ones first."""
+    """Yield every comparison, the small ones first."""
     seeds = SEEDS[:1] if quick else SEEDS
     for name, seed in [("breast_cancer", 0), ("digits", 0), *(("1000 x 20", seed) for seed in seeds)]:
         for C in (0.1, 1.0, 10.0, 100.0):
-            yield svc("RBF SVC, small", name, seed, C, 1.8, 5)
+            yield Contest("RBF SVC, small", name, seed, C, 1.8, 5)
     for name, rounds in [("5000 x 20", 5)] if quick else [("5000 x 20", 5), ("10000 x 20", 3), ("10000 x 54", 3)]:
         for seed in seeds:
             for C in (1.0,) if quick else (0.1, 1.0, 10.0):
-                yield svc("RBF SVC, 5k and 10k, C <= 10", name, seed, C, 4, 10, rounds)
-                yield svc("RBF SVC, at 1e-6 against LIBSVM's tol 1e-5", name, seed, C, 2, 5, rounds, *TIGHT)
-            yield svc("RBF SVC, 5k and 10k, C = 100", name, seed, 100.0, 3, 6, rounds)
+                yield Contest("RBF SVC, 5k and 10k, C <= 10", name, seed, C, 4, 10, rounds)
+                yield Contest("RBF SVC, at 1e-6 against LIBSVM's tol 1e-5", name, seed, C, 2, 5, rounds, *TIGHT)
+            yield Contest("RBF SVC, 5k and 10k, C = 100", name, seed, 100.0, 3, 6, rounds)
     for name, rounds in [("diabetes", 5), ("friedman 2000", 5)] if quick else SVR_ROUNDS:
+        work, must = ("RBF SVR, small", 2.4) if name == "diabetes" else ("RBF SVR", 3.0)
         for seed in seeds if name != "diabetes" else (0,):
             for C in (1.0, 10.0):
-                yield svr(
-                    "RBF SVR, small" if name == "diabetes" else "RBF SVR", name, seed, C, 2.4 if name == "diabetes" else 3, 10, rounds
-                )
+                yield Contest(work, name, seed, C, must, 10, rounds, points=targets)
     if not quick:
-        yield svc("RBF SVC, 20k", "20000 x 20", 0, 1.0, 8, 12, 3)
+        yield Contest("RBF SVC, 20k", "20000 x 20", 0, 1.0, 8, 12, 3)
         for name in ("5000 x 20", "10000 x 20"):
             for seed in seeds:
                 for C in (0.1, 1.0, 10.0):
-                    yield given("precomputed kernel", name, seed, C, 2.4, 4)
+                    yield Contest("precomputed kernel", name, seed, C, 2.4, 4, 3, points=gram)
 
 
-MANY_CLASSES = [("digits", 1.0), ("digits", 10.0), ("6000 x 50 x 10", 1.0)]
-SVR_ROUNDS = [("diabetes", 5), ("friedman 2000", 5), ("friedman 5000", 5), ("friedman 10000", 3)]
+def peer_gap(contest: Contest) -> float:
+    """Return the relative gap of LIBSVM's model."""
+    problem = contest.problem()
+    return gap(problem, of_libsvm(problem, contest.fit()))
 
 
-def svc(
-    work: str, name: str, seed: int, C: float, must: float, aim: float, rounds: int = 5, ours: Any = None, theirs: float = 1e-3
-) -> Contest:
-    """C-SVC with an RBF kernel of gamma = 1 / d."""
-
-    def fit(tol: float) -> Any:
-        X, y = classes(name, seed)
-        return SVC(C=C, gamma=1 / X.shape[1], tol=tol, cache_size=2000).fit(X, y)
-
-    def problem() -> MarginProblem:
-        X, y = classes(name, seed)
-        return classification(X, y, C, rbf(1 / X.shape[1]))
-
-    return Contest(work, f"{name}, seed {seed}, C = {C:g}", problem, fit, of_libsvm, must, aim, rounds, ours, theirs)
-
-
-def svr(work: str, name: str, seed: int, C: float, must: float, aim: float, rounds: int) -> Contest:
-    """Epsilon-SVR with an RBF kernel of gamma = 1 / d, epsilon = 0.1."""
-
-    def fit(tol: float) -> Any:
-        X, y = targets(name, seed)
-        return SVR(C=C, gamma=1 / X.shape[1], epsilon=0.1, tol=tol, cache_size=2000).fit(X, y)
-
-    def problem() -> MarginProblem:
-        X, y = targets(name, seed)
-        return regression(X, y, C, 0.1, rbf(1 / X.shape[1]))
-
-    return Contest(work, f"{name}, seed {seed}, C = {C:g}", problem, fit, of_libsvm, must, aim, rounds)
-
-
-def given(work: str, name: str, seed: int, C: float, must: float, aim: float) -> Contest:
-    """C-SVC with a given kernel matrix; the problem is built before, because its proof of definiteness is a Cholesky factorisation of K."""
-    built = cache(lambda: classification(*gram(name, seed), C, precomputed()))
-
-    def fit(tol: float) -> Any:
-        K, y = gram(name, seed)
-        return SVC(C=C, kernel="precomputed", tol=tol, cache_size=2000).fit(K, y)
-
-    return Contest(work, f"{name}, seed {seed}, C = {C:g}", built, fit, of_libsvm, must, aim, 3)
-
-
-def many_classes(name: str, C: float) -> Outcome:
-    """One-against-one classes, RBF, gamma = 1 / d, of digits or "n x d x classes"; the gaps are the largest of any pair."""
+def many_classes(name: str, C: float) -> Line:
+    """Measure one-against-one classes, RBF, gamma = 1 / d; gaps are the largest of any pair."""
     if name == "digits":
         X, y = load_digits(return_X_y=True)
     else:
@@ -217,66 +170,56 @@ def many_classes(name: str, C: float) -> Outcome:
         X, y = make_classification(n, d, n_informative=d // 2, n_classes=k, n_clusters_per_class=1, flip_y=0.05, random_state=0)
     X = StandardScaler().fit_transform(X)
     gamma = 1 / X.shape[1]
-
-    def fit(X: Array, y: Array) -> Any:
-        return SVC(C=C, gamma=gamma, cache_size=2000).fit(X, y)
-
-    rough = one_vs_one(X, y, C, rbf(gamma), solver="smo")
-    pairs = [solution.problem for solution in rough if isinstance(solution.problem, MarginProblem)]
-    peer_gap = max(gap(pair, of_libsvm(pair, fit(pair.X, pair.rows.y))) for pair in pairs)
-    found = one_vs_one(X, y, C, rbf(gamma), solver="smo", tol=peer_gap)
-    rounds = [(cpu(lambda: fit(X, y)), cpu(lambda: one_vs_one(X, y, C, rbf(gamma), solver="smo", tol=peer_gap))) for _ in range(5)]
-    theirs, ours = median(theirs for theirs, _ in rounds), median(ours for _, ours in rounds)
-    reached = max(gap(pair, solution.dual) for pair, solution in zip(pairs, found, strict=True))
-    status = next((solution.status for solution in found if not solution.ok), Status.OPTIMAL)
-    return Outcome("RBF SVC, many classes", f"{name}, C = {C:g}", theirs, ours, peer_gap, reached, theirs / ours, 1, 3, status)
+    model, ours = SVC(C=C, gamma=gamma, cache_size=2000), partial(one_vs_one, X, y, C, rbf(gamma), solver="smo")
+    pairs = [solution.problem for solution in ours() if isinstance(solution.problem, MarginProblem)]
+    reached = max(gap(pair, of_libsvm(pair, model.fit(pair.X, pair.rows.y))) for pair in pairs)
+    sides = in_turn(lambda: model.fit(X, y), lambda: ours(tol=reached), rounds=5)
+    own = max(gap(pair, solution.dual) for pair, solution in zip(pairs, sides[1].result, strict=True))
+    status = next((solution.status for solution in sides[1].result if not solution.ok), Status.OPTIMAL)
+    return line(Contest("RBF SVC, many classes", f"{name}, C = {C:g}", 0, C, 1, 3), sides, reached, own, status)
 
 
-def run(contest: Contest) -> Outcome:
-    """Both sides in turn."""
-    problem = contest.problem()
-    peer_gap = gap(problem, contest.multipliers(problem, contest.fit(contest.theirs)))
-    tol = contest.ours or max(peer_gap, 1e-12)
+def measured(contest: Contest, built_before: bool = True) -> Line:
+    """Measure both sides in turn; by default problems of given matrices are built before."""
+    problem, reached = contest.problem(), peer_gap(contest)
+    again = contest.points is not gram or not built_before
+    tol = contest.ours or max(reached, 1e-12)
 
     def ours() -> Solution:
-        return solve(contest.problem(), "smo", tol=tol)
+        return solve(contest.problem() if again else problem, "smo", tol=tol)
 
-    solution = ours()
-    rounds = [(cpu(lambda: contest.fit(contest.theirs)), cpu(ours)) for _ in range(contest.rounds)]
-    theirs_s, ours_s = median(theirs for theirs, _ in rounds), median(ours for _, ours in rounds)
-    assert solution.dual is not None
-    reached = gap(problem, solution.dual)
-    return Outcome(
-        contest.work, contest.name, theirs_s, ours_s, peer_gap, reached, theirs_s / ours_s, contest.must, contest.aim, solution.status
-    )
+    ours()
+    sides = in_turn(contest.fit, ours, rounds=contest.rounds)
+    solution = sides[1].result
+    return line(contest, sides, reached, gap(problem, solution.dual), solution.status)
 
 
-def cpu(work: Callable[[], Any]) -> float:
-    """CPU seconds of a call."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
+def line(contest: Contest, sides: list[Timed], reached: float, own: float, status: str) -> Line:
+    """Return the line of two sides, their gaps, and our status."""
+    ratio = sides[0].cpu / sides[1].cpu
+    name = contest.data if contest.work == "RBF SVC, many classes" else contest.name
+    found = {"work": contest.work, "problem": name, "peer ms": 1e3 * sides[0].cpu, "peer gap": reached}
+    found |= {"ours ms": 1e3 * sides[1].cpu, "gap": own, "status": status, "ratio": ratio, "must": contest.must, "aim": contest.aim}
+    return found | {"": "" if ratio >= contest.must and own <= max(reached, 1e-6) else "SHORT"}
 
 
-def threads(n: int) -> Figure:
-    """Wall time of one thread over that of two, unless other processes are at work, beside what the machine gives to plain arithmetic."""
-    name = f"two threads over one, RBF {n} x 20, wall"
-    load = os.getloadavg()[0]
+def threads(n: int) -> Line:
+    """Divide the wall time of one thread by that of two, unless others are at work."""
+    load, found = os.getloadavg()[0], {"figure": f"two threads over one, RBF {n} x 20, wall", "value": None, "must": 1.4, "aim": 1.8}
     if load > 1.3 or (os.cpu_count() or 1) < 2:
-        return Figure(name, None, 1.4, 1.8, f"skipped: load {load:.1f}")
+        return found | {"said": f"skipped: load {load:.1f}"}
     X, y = classes(f"{n} x 20")
 
     def run(n_jobs: int) -> None:
         solve(classification(X, y, 1.0, rbf(1 / 20)), "smo", tol=3e-5, n_jobs=n_jobs)
 
     run(2)
-    times = [(wall(lambda: run(1)), wall(lambda: run(2))) for _ in range(3)]
-    ratio = median(one for one, _ in times) / median(two for _, two in times)
-    return Figure(name, ratio, 1.4, 1.8, f"load before {load:.1f}; matrix products on their own {independent():.2f}")
+    one, two = in_turn(partial(run, 1), partial(run, 2))
+    return found | {"value": one.wall / two.wall, "said": f"load before {load:.1f}; matrix products on their own {independent():.2f}"}
 
 
 def independent() -> float:
-    """How much faster two small matrix products at once are than one after the other: 1 where two processors are one core."""
+    """Return how much faster two small matrix products at once are than one after the other: 1 where two processors are one core."""
 
     def products(_: int) -> None:
         A = np.ones((256, 256), np.float32)
@@ -285,15 +228,8 @@ def independent() -> float:
 
     products(0)
     with ThreadPoolExecutor(2) as pool:
-        both = median(wall(lambda: list(pool.map(products, range(2)))) for _ in range(3))
-    return 2 * median(wall(lambda: products(0)) for _ in range(3)) / both
-
-
-def wall(work: Callable[[], Any]) -> float:
-    """Seconds of a call."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+        both, one = in_turn(lambda: list(pool.map(products, range(2))), lambda: products(0))
+    return 2 * one.wall / both.wall
 
 
 FRESH = """
@@ -313,62 +249,47 @@ print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, solut
 
 
 def fresh(n: int, d: int) -> tuple[float, float, str]:
-    """Wall seconds of the first solve in a new process, after its imports, the peak memory of the process in GB, and the status."""
+    """Return wall seconds of the first solve in a new process, after its imports, the peak memory of the process in GB, and the status."""
     command = [sys.executable, "-c", FRESH.format(n=n, d=d)]
     seconds, memory, status = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout.split()
     return float(seconds), float(memory), status
 
 
-def figures(quick: bool) -> Iterator[Figure]:
-    """What is no ratio to a peer: smaller is better for seconds and GB, larger for threads."""
+def figures(quick: bool) -> Iterator[Line]:
+    """Yield what is no ratio to a peer: smaller is better for seconds and GB, larger for threads."""
     fresh(200, 5)
-    yield Figure("first solve, 200 x 5, s", median(fresh(200, 5)[0] for _ in range(3)), 0.5, 0.2, "kernels on disk")
+    first = median(fresh(200, 5)[0] for _ in range(3))
+    yield {"figure": "first solve, 200 x 5, s", "value": first, "must": 0.5, "aim": 0.2, "said": "kernels on disk"}
     if not quick:
         seconds, memory, status = fresh(50_000, 50)
-        yield Figure("peak memory, RBF 50000 x 50, GB", memory, 1.0, 0.4, f"{status} in {seconds:.1f} s")
-        yield threads(10_000)
-        yield threads(20_000)
+        said = f"{status} in {seconds:.1f} s"
+        yield {"figure": "peak memory, RBF 50000 x 50, GB", "value": memory, "must": 1.0, "aim": 0.4, "said": said}
+        yield from map(threads, (10_000, 20_000))
 
 
-def main() -> None:
-    """Run, print and keep what is asked for."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="small data and one seed: about a minute")
-    parser.add_argument("--only", default="", help="contests whose group or name holds this text")
-    parser.add_argument("--json", type=Path, help="where to write all figures")
-    arguments = parser.parse_args()
-    outcomes, single = [], []
-    if not arguments.only:  # first, because a child process inherits the peak memory of its parent
-        for figure in figures(arguments.quick):
-            single.append(figure)
-            shown = "-" if figure.value is None else f"{figure.value:.2f}"
-            print(f"{figure.name:44s} {shown:>6s}  must {figure.must:g}, aim {figure.aim:g}  {figure.said}", flush=True)
-    with threadpool_limits(1):
-        for contest in contests(arguments.quick):
-            if arguments.only in f"{contest.work} {contest.name}":
-                outcomes.append(run(contest))
-                print(line(outcomes[-1]), flush=True)
-        for name, C in MANY_CLASSES[:1] if arguments.quick else MANY_CLASSES:
-            if arguments.only in f"RBF SVC, many classes {name}":
-                outcomes.append(many_classes(name, C))
-                print(line(outcomes[-1]), flush=True)
-    print()
-    for work in dict.fromkeys(outcome.work for outcome in outcomes):
-        group = [outcome for outcome in outcomes if outcome.work == work]
-        worst = min(group, key=lambda outcome: outcome.ratio)
-        print(f"{work:44s} worst {worst.ratio:5.2f}  must {worst.must:g}, aim {worst.aim:g}  ({worst.name}; load {os.getloadavg()[0]:.1f})")
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"contests": [asdict(o) for o in outcomes], "figures": [asdict(f) for f in single]}, indent=1))
+def tables(asked: Namespace) -> Iterator[Table]:
+    """Yield the figures, every contest, and the worst of each work."""
+    if not asked.only:  # first, because a child process inherits the peak memory of its parent
+        yield Table({"figure": "44s", "value": "6.2f", "must": "5g", "aim": "5g", "said": "s"}, figures(asked.quick))
+    found: list[Line] = []
+
+    def lines() -> Iterator[Line]:
+        for contest in contests(asked.quick):
+            if asked.only in f"{contest.work} {contest.name}":
+                found.append(measured(contest))
+                yield found[-1]
+        for name, C in MANY_CLASSES[:1] if asked.quick else MANY_CLASSES:
+            if asked.only in f"RBF SVC, many classes {name}":
+                found.append(many_classes(name, C))
+                yield found[-1]
+
+    yield Table(COLUMNS, lines())
+    groups = [[each for each in found if each["work"] == work] for work in dict.fromkeys(each["work"] for each in found)]
+    worst = (min(group, key=lambda each: each["ratio"]) for group in groups)
+    yield Table({"work": "44s", "ratio": "5.2f", "must": "5g", "aim": "5g", "problem": "s"}, worst)
 
 
-def line(outcome: Outcome) -> str:
-    """An outcome for a person."""
-    return (
-        f"{outcome.work:44s} {outcome.name:32s} peer {1e3 * outcome.peer_seconds:8.2f} ms gap {outcome.peer_gap:.1e}"
-        f" | ours {1e3 * outcome.seconds:8.2f} ms gap {outcome.gap:.1e} {outcome.status:10s} | ratio {outcome.ratio:5.2f}"
-        f"{'' if outcome.ratio >= outcome.must and outcome.gap <= max(outcome.peer_gap, 1e-6) else '  SHORT'}"
-    )
-
-
-if __name__ == "__main__":
-    main()
+COLUMNS = {"work": "44s", "problem": "32s", "peer ms": "8.2f", "peer gap": "8.1e", "ours ms": "8.2f", "gap": "8.1e", "status": "10s"}
+COLUMNS |= {"ratio": "5.2f", "must": "5g", "": "s"}
+OPTIONS = {"quick": (False, "small data and one seed: about a minute"), "only": ("", "contests whose group or name holds this text")}
+BENCHMARK = Benchmark(__doc__, tables, OPTIONS)

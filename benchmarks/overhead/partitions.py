@@ -1,7 +1,7 @@
 """What Dask adds to a problem whose points lie in partitions: CPU seconds of whole runs, and of a round with almost nothing to compute.
 
-    python benchmarks/overhead/partitions.py                 medians of five runs of the ranking and of the classification, and the rounds
-    python benchmarks/overhead/partitions.py ranking --runs 9
+    python benchmarks/run.py overhead.partitions                         medians of five runs of either problem, and the rounds
+    python benchmarks/run.py overhead.partitions --cases ranking --runs 9
 
 Runs are to a proven relative width of 1e-6 with the squared hinge, the package's own solver with its interval, one partition in this
 process, and one partition on the one worker of a cluster of this machine, one after the other. Of a cluster the process that asks, in which
@@ -11,16 +11,18 @@ the CPU time of a run, too, as much as the run takes wall time.
 
 from __future__ import annotations
 
-import argparse
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
+from clock import spent
 from dask import delayed
 from distributed import Client, LocalCluster
-from processes import used
+from table import Benchmark, Line, Table
 
 from equimargin.distributed import PartitionedProblem
 from equimargin.distributed import classification as of_labels
@@ -78,72 +80,71 @@ def cluster(workers: int) -> Iterator[Any]:
         yield client
 
 
-def spent(run: Callable[[], object]) -> list[float]:
-    """CPU seconds of this process and of others, and wall seconds, of a run after one that compiles what it needs."""
+def warm(run: Callable[[], object]) -> list[float]:
+    """Return CPU seconds here and elsewhere, and wall seconds, of a second run."""
     run()
-    before = used()
-    run()
-    return [after - start for after, start in zip(used(), before, strict=True)]
+    with spent() as seconds:
+        run()
+    return seconds
 
 
 def on_a_worker(load: Callable[[], tuple[Any, ...]], state: Callable[..., PartitionedProblem], C: float, parts: int) -> list[float]:
-    """CPU seconds here and on the worker of a run on a cluster, and what both use in a second of rest."""
+    """Return CPU seconds of a run on a cluster, here and there, and of a second of rest."""
     with cluster(1) as client:
         made = delayed(load, nout=parts)()
         problem = state(*([block] for block in made), C, "squared_hinge", client=client)
-        here, there, _ = spent(lambda: solve_partitions(problem))
-        before = used()
-        time.sleep(SECONDS_OF_REST)
-        rest = [after - start for after, start in zip(used(), before, strict=True)]
+        here, there, _ = warm(lambda: solve_partitions(problem))
+        with spent() as rest:
+            time.sleep(SECONDS_OF_REST)
     return [here, there, (rest[0] + rest[1]) / rest[2]]
 
 
-def whole_runs(name: str, runs: int) -> None:
-    """Print the medians of runs of a problem."""
-    load, state, state_in_parts, C = CASES[name]
-    data = load()
-    problem, in_parts = state(*data, C=C, loss="squared_hinge"), state_in_parts(*([block] for block in data), C, "squared_hinge")
-    found = []
-    for _ in range(runs):
-        package, process = (spent(run)[0] for run in (lambda: solve(problem, "newton").interval, lambda: solve_partitions(in_parts)))
-        found.append([package, process, *on_a_worker(load, state_in_parts, C, len(data))])
-    package, process, here, there, rest = np.median(found, axis=0)
-    ratio = np.median([(row[2] + row[3]) / row[1] for row in found])
-    print(f"{name:15s} {package:8.2f} {process:8.2f} {here:12.2f} {there:12.2f} {ratio:12.2f} {rest:14.3f}", flush=True)
+def proved(problem: Problem) -> object:
+    """Return the proven interval of the package's own solver."""
+    return solve(problem, "newton").interval
 
 
-def rounds(workers: int, parts: int) -> None:
-    """Print what a round of partitions of ten points takes."""
-    with cluster(workers) as client:
-        random = np.random.default_rng(0)
-        X, y = random.normal(size=(10 * parts, 3)), np.resize([-1.0, 1.0], 10 * parts)
-        features, labels = ([delayed(block) for block in np.split(part, parts)] for part in (X, y))
-        problem = of_labels(features, labels, client=client)
-        problem.sums.each("facts")
-        before = used()
-        for _ in range(ROUNDS):
-            problem.sums.each("facts")
-        here, there, wall = (1e3 * (after - start) / ROUNDS for after, start in zip(used(), before, strict=True))
-    print(f"{workers:7d} {parts:10d} {here:12.1f} {there:12.1f} {wall:12.1f}", flush=True)
+def whole_runs(names: list[str], runs: int) -> Iterator[Line]:
+    """Yield the medians of runs of the problems."""
+    for name in names:
+        load, state, state_in_parts, C = CASES[name]
+        data = load()
+        problem, in_parts = state(*data, C=C, loss="squared_hinge"), state_in_parts(*([block] for block in data), C, "squared_hinge")
+        found = []
+        for _ in range(runs):
+            package, process = (warm(run)[0] for run in (partial(proved, problem), partial(solve_partitions, in_parts)))
+            here, there, rest = on_a_worker(load, state_in_parts, C, len(data))
+            found.append([package, process, here, there, (here + there) / process, rest])
+        yield {"CPU seconds": name} | dict(zip(SECONDS, np.median(found, axis=0).tolist(), strict=True))
 
 
-def main() -> None:
-    """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", nargs="*", default=[*CASES, "rounds"], help=f"by default all: {', '.join(CASES)}, rounds")
-    parser.add_argument("--runs", type=int, default=5, help="runs of which medians are printed")
-    arguments = parser.parse_args()
-    if set(arguments.cases) & set(CASES):
-        heads = ("package", "process", "Dask, here", "Dask, worker", "to process", "rest, a second")
-        print(f"{'CPU seconds':15s} {heads[0]:>8s} {heads[1]:>8s} {heads[2]:>12s} {heads[3]:>12s} {heads[4]:>12s} {heads[5]:>14s}")
-    for name in filter(CASES.__contains__, arguments.cases):
-        whole_runs(name, arguments.runs)
-    if "rounds" in arguments.cases:
-        print(f"{'workers':>7s} {'partitions':>10s} {'CPU here ms':>12s} {'CPU there ms':>12s} {'wall ms':>12s}")
-        for workers in (1, 2):
-            for parts in (1, 8, 100):
-                rounds(workers, parts)
+def rounds() -> Iterator[Line]:
+    """Yield what a round of partitions of ten points takes."""
+    for workers in (1, 2):
+        for parts in (1, 8, 100):
+            with cluster(workers) as client:
+                random = np.random.default_rng(0)
+                X, y = random.normal(size=(10 * parts, 3)), np.resize([-1.0, 1.0], 10 * parts)
+                features, labels = ([delayed(block) for block in np.split(part, parts)] for part in (X, y))
+                problem = of_labels(features, labels, client=client)
+                problem.sums.each("facts")
+                with spent() as seconds:
+                    for _ in range(ROUNDS):
+                        problem.sums.each("facts")
+            found = dict(zip(ROUND, (1e3 * each / ROUNDS for each in seconds), strict=True))
+            yield {"workers": workers, "partitions": parts} | found
 
 
-if __name__ == "__main__":
-    main()
+def tables(asked: Namespace) -> Iterator[Table]:
+    """Yield both tables."""
+    names = [name for name in CASES if name in asked.cases]
+    if names:
+        yield Table({"CPU seconds": "15s", **dict.fromkeys(SECONDS, "14.2f")}, whole_runs(names, asked.runs))
+    if "rounds" in asked.cases:
+        yield Table({"workers": "7d", "partitions": "10d", **dict.fromkeys(ROUND, "12.1f")}, rounds())
+
+
+SECONDS = ("package", "process", "Dask, here", "Dask, worker", "to process", "rest, a second")
+ROUND = ("CPU here ms", "CPU there ms", "wall ms")
+OPTIONS = {"cases": ((*CASES, "rounds"), "some of these, by default all"), "runs": (5, "runs of which medians are printed")}
+BENCHMARK = Benchmark(__doc__, tables, OPTIONS)

@@ -1,7 +1,7 @@
 """What a study adds to its answers, per answer: in this process, in those of joblib, and on a Dask cluster of this machine.
 
-    python benchmarks/overhead/study.py             medians of five rounds
-    python benchmarks/overhead/study.py --rounds 9
+    python benchmarks/run.py overhead.study             medians of five rounds
+    python benchmarks/run.py overhead.study --rounds 9
 
 A round runs 120 quick answers with every executor, one executor after the other. An executor has loaded all libraries and compiled all
 kernels by 30 other answers before its clock starts. The CPU time of the answers themselves is what their rows say. That of the process of
@@ -11,14 +11,15 @@ the study to its end. The last column is what both take beside the answers. Wall
 
 from __future__ import annotations
 
-import argparse
 import tempfile
+from argparse import Namespace
+from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import numpy as np
-from processes import used
+from clock import spent
+from table import Benchmark, Line, Table
 
 from equimargin.request import ComparisonRequest
 from equimargin.study import Study
@@ -36,23 +37,6 @@ EXECUTORS = {
     "Dask, 2 workers": of_dask(None, 2),
 }
 """The executors by their names in the table."""
-MILLISECONDS = 1e3
-"""Milliseconds of a second."""
-
-
-@dataclass(frozen=True)
-class PerAnswer:
-    """Milliseconds per answer: CPU of the answers themselves, of the study's process and of its workers, and wall time."""
-
-    answers: float
-    process: float
-    workers: float
-    wall: float
-
-    @property
-    def beside(self) -> float:
-        """CPU time beside that of the answers themselves."""
-        return self.process + self.workers - self.answers
 
 
 def asked(*seeds: int) -> list[AnswerSpec]:
@@ -74,34 +58,28 @@ def through(executor: Executor, database: Path, answers: list[AnswerSpec]) -> fl
     return float(sum(row["cpu_seconds"] for row in rows))
 
 
-def measured(executor: Executor, folder: Path) -> PerAnswer:
-    """One study of an executor, which has run another one before."""
-    with executor.opened() as work:
+def measured(executor: Executor) -> tuple[float, ...]:
+    """Measure a second study of an executor: milliseconds per answer."""
+    with tempfile.TemporaryDirectory() as folder, executor.opened() as work:
         warm = Executor(lambda: nullcontext(work))
-        through(warm, folder / "first.sqlite", asked(0))
+        through(warm, Path(folder) / "first.sqlite", asked(0))
         answers = asked(1, 2, 3, 4)
-        before = used()
-        themselves = through(warm, folder / "measured.sqlite", answers)
-        process, workers, wall = (after - start for after, start in zip(used(), before, strict=True))
-    return PerAnswer(*(MILLISECONDS * seconds / len(answers) for seconds in (themselves, process, workers, wall)))
+        with spent() as seconds:
+            themselves = through(warm, Path(folder) / "measured.sqlite", answers)
+    process, workers, wall = seconds
+    return tuple(1e3 * each / len(answers) for each in (themselves, process, workers, wall, process + workers - themselves))
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of which medians are printed")
-    rounds = parser.parse_args().rounds
-    found: dict[str, list[PerAnswer]] = {name: [] for name in EXECUTORS}
-    for _ in range(rounds):
-        for name, executor in EXECUTORS.items():
-            with tempfile.TemporaryDirectory() as folder:
-                found[name].append(measured(executor, Path(folder)))
-    print(f"milliseconds per answer, medians of {rounds} rounds; CPU but for the wall time")
-    print(f"{'executor':20s} {'answers':>8s} {'process':>8s} {'workers':>8s} {'wall':>8s} {'beside answers':>15s}")
-    for name, each in found.items():
-        figures = np.median([(*astuple(one), one.beside) for one in each], axis=0)
-        print(f"{name:20s} " + " ".join(f"{figure:8.1f}" for figure in figures[:-1]) + f" {figures[-1]:15.1f}", flush=True)
+def lines(options: Namespace) -> Iterator[Line]:
+    """Yield medians over the rounds, in which executors take turns."""
+    found = [[measured(executor) for executor in EXECUTORS.values()] for _ in range(options.rounds)]
+    for name, figures in zip(EXECUTORS, np.median(found, axis=0).tolist(), strict=True):
+        yield {"executor": name} | dict(zip(MILLISECONDS, figures, strict=True))
 
 
-if __name__ == "__main__":
-    main()
+MILLISECONDS = ("answers", "process", "workers", "wall", "beside answers")
+"""CPU time of answers, of the study's process, of its workers; wall time; the rest."""
+COLUMNS = {"executor": "20s", **dict.fromkeys(MILLISECONDS, "14.1f")}
+BENCHMARK = Benchmark(
+    __doc__, lambda options: iter([Table(COLUMNS, lines(options))]), {"rounds": (5, "rounds of which medians are printed")}
+)

@@ -7,34 +7,10 @@ the share of the wall time of all fits that went by in waiting.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
-
 LIMIT_SHARE = 0.05
 """Share of the time of the fits that others may take; the system itself needs some."""
 LEAST_SECONDS = 0.1
 """Waiting on the wall below which a few fits say nothing of the machine."""
-
-
-class Timed(NamedTuple):
-    """The result of a call, its CPU seconds, all threads counted, and those on the wall."""
-
-    result: Any
-    cpu: float
-    wall: float
-
-
-def timed(run: Callable[[], Any]) -> Timed:
-    """Run a function on both clocks."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    result = run()
-    return Timed(result, time.process_time() - cpu, time.perf_counter() - wall)
-
-
-def middle(times: Sequence[Timed]) -> Timed:
-    """Return the one of an odd number whose CPU seconds are the median."""
-    return sorted(times, key=lambda one: one.cpu)[len(times) // 2]
 
 
 def share(cpu: float, wall: float) -> float:

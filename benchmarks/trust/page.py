@@ -7,9 +7,11 @@ import math
 import os
 import platform
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from trust.instances import Instance
 from trust.judge import Judged
@@ -170,35 +172,46 @@ def measured_with(entries: list[Package]) -> str:
     return f"Measured on {date.today():%d %B %Y}, {machine}: {versions}"
 
 
-def draw(results: list[Judged], entries: list[Package], file: Path) -> None:
-    """Proven distance above the optimum against CPU seconds, both logarithmic, a panel for each kind of problem.
-
-    A faint dot is a run; a line joins the geometric means of a package at its three tolerances.
-    """
+@contextmanager
+def pictured(file: Path, panels: int, **options: Any) -> Iterator[Any]:
+    """Draw a row of panels, both axes logarithmic, and keep it as a picture whose bytes only its figures decide."""
     import matplotlib
 
     matplotlib.use("svg")
     matplotlib.rcParams.update({"svg.hashsalt": "equimargin", "svg.fonttype": "none", "font.size": 9})
     import matplotlib.pyplot as plt
 
-    problems = [problem for problem in TITLES if any(result.run.instance.problem == problem for result in results)]
-    figure, panels = plt.subplots(1, len(problems), figsize=(4.2 * len(problems), 4.6), sharey=True, squeeze=False, layout="constrained")
-    for panel, problem in zip(panels[0], problems, strict=True):
-        for number, entry in enumerate(entries):
-            own = [result for result in results if result.run.package == entry.name and result.run.instance.problem == problem]
-            points = [(r.run.tolerance, r.run.seconds, max(r.excess[1], 1e-12)) for r in own if r.excess and r.run.seconds is not None]
-            if points:
-                colour, marker = matplotlib.colormaps["tab20"](number % 20), "osD^v<>PX*hdp8"[number % 14]
-                panel.scatter([p[1] for p in points], [p[2] for p in points], s=5, color=colour, alpha=0.25, linewidths=0)
-                line = [middle([p[1:] for p in points if p[0] == tol]) for tol in entry.tolerances if any(p[0] == tol for p in points)]
-                panel.plot(*zip(*line, strict=True), marker=marker, color=colour, label=entry.name, markersize=5, linewidth=1)
-        panel.set(xscale="log", yscale="log", title=TITLES[problem], xlabel="CPU seconds")
+    figure, axes = plt.subplots(1, panels, squeeze=False, layout="constrained", **options)
+    for panel in axes[0]:
+        panel.set(xscale="log", yscale="log")
         panel.grid(alpha=0.3)
-        panel.legend(fontsize=7, loc="best")
-    panels[0][0].set_ylabel("proven distance above the optimum, relative")
+    yield axes[0]
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, metadata={"Date": None})
     plt.close(figure)
+
+
+def draw(results: list[Judged], entries: list[Package], file: Path) -> None:
+    """Draw the proven distance above the optimum against CPU seconds, a panel for each kind of problem.
+
+    A faint dot is a run; a line joins the geometric means of a package at its three tolerances.
+    """
+    from matplotlib import colormaps
+
+    problems = [problem for problem in TITLES if any(result.run.instance.problem == problem for result in results)]
+    with pictured(file, len(problems), figsize=(4.2 * len(problems), 4.6), sharey=True) as panels:
+        for panel, problem in zip(panels, problems, strict=True):
+            for number, entry in enumerate(entries):
+                own = [result for result in results if result.run.package == entry.name and result.run.instance.problem == problem]
+                points = [(r.run.tolerance, r.run.seconds, max(r.excess[1], 1e-12)) for r in own if r.excess and r.run.seconds is not None]
+                if points:
+                    style: dict[str, Any] = {"color": colormaps["tab20"](number % 20), "marker": "osD^v<>PX*hdp8"[number % 14]}
+                    panel.scatter([p[1] for p in points], [p[2] for p in points], s=5, color=style["color"], alpha=0.25, linewidths=0)
+                    line = [middle([p[1:] for p in points if p[0] == tol]) for tol in entry.tolerances if any(p[0] == tol for p in points)]
+                    panel.plot(*zip(*line, strict=True), label=entry.name, markersize=5, linewidth=1, **style)
+            panel.set(title=TITLES[problem], xlabel="CPU seconds")
+            panel.legend(fontsize=7, loc="best")
+        panels[0].set_ylabel("proven distance above the optimum, relative")
 
 
 def middle(points: list[tuple[float, float]]) -> tuple[float, float]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from clock import cpu_so_far
 
 from trust.instances import Instance
 from trust.load import LIMIT_SHARE, share
@@ -196,15 +197,6 @@ class Worker:
                     stream.close()
         self.process = None
         return status
-
-
-def cpu_so_far(pid: int) -> float:
-    """CPU seconds of a process that still runs, where the system tells; 0 elsewhere, so that only wall time ends it."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def ended(status: int) -> str:

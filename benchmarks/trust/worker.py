@@ -24,15 +24,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from clock import Timed, in_turn, timed
 
 from trust.fits import FITS, Fit, Model, Task, warned
 from trust.instances import Array, Instance, gamma
-from trust.load import Timed, middle, timed
 
 WARM_UP_ROWS = 40
 """Points of either class in the first, small fit, in which kernels may be compiled."""
-SHORT, REPEATS = 0.2, 3
-"""CPU seconds below which a fit is repeated, and the repetitions whose median then counts."""
+SHORT = 0.2
+"""CPU seconds below which a fit is repeated, and the median counts."""
 
 
 def task(instance: Instance, fit: dict[str, Any], small: bool = False) -> Task:
@@ -72,7 +72,7 @@ def fitted(fit: Fit) -> tuple[Timed, Model]:
         return first, model
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return middle([printed(lambda: timed(fit.run))[0] for _ in range(REPEATS)]), model
+        return printed(lambda: in_turn(fit.run))[0][0], model
 
 
 def warm_up(request: dict[str, Any], warm: set[tuple[str, ...]]) -> None:

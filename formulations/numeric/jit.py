@@ -49,7 +49,7 @@ SECONDS_PER_BYTE = 4.5e-4
 """CPU seconds of compiling for each byte of Python code in a kernel and its callees.
 
 Nine tenths of the kernels that `warm-up` compiles take between 0.25e-3 and 1e-3 on a
-machine of 2024 (`benchmarks/start_up.py --kernels SOLVER`)."""
+machine of 2024 (`benchmarks/run.py start_up --kernels SOLVER`)."""
 ENTRIES_PER_BYTE = 100.0
 """Array entries per byte of code that a brief kernel gets as Python before it is compiled.
 

@@ -114,7 +114,7 @@ def test_a_package_that_fails_everywhere_stops_the_page_and_shows_its_standard_e
     (tmp_path / "brought.py").write_text(BROUGHT.format(small=f"os.write(2, b'a library is missing'); {small}"), encoding="utf-8")
     monkeypatch.setattr(leaderboard, "packages", lambda: [brought])
     monkeypatch.setattr(modules["runs"].Package, "present", True)
-    monkeypatch.setattr(sys, "argv", ["leaderboard.py", "--seconds", "1", "--page", str(tmp_path / "page")])
+    arguments = ["--seconds", "1", "--page", str(tmp_path / "page"), "--json", str(tmp_path / "figures.json")]
     monkeypatch.setattr(
         leaderboard,
         "instances",
@@ -124,7 +124,7 @@ def test_a_package_that_fails_everywhere_stops_the_page_and_shows_its_standard_e
         SystemExit,
         match=r"brought: all 2 runs failed.*\n(.*\n)*.*a library is missing(.*\n)*.*mend its entry",
     ):
-        leaderboard.main()
+        leaderboard.BENCHMARK.main("leaderboard", arguments)
     assert not (tmp_path / "page").exists()
 
 
@@ -167,12 +167,12 @@ def test_the_page_of_a_loaded_machine_is_not_written(
     monkeypatch.setattr(leaderboard, "packages", lambda: [])
     monkeypatch.setattr(leaderboard, "instances", lambda only, quick: [])
     monkeypatch.setattr(leaderboard, "measured", lambda *_: [replace(run, seconds=1.0, wall=2.0)])
-    monkeypatch.setattr(sys, "argv", ["leaderboard.py", "--page", str(tmp_path / "page")])
+    arguments = ["--page", str(tmp_path / "page"), "--json", str(tmp_path / "figures.json")]
     with pytest.raises(
         SystemExit,
         match=r"the machine is loaded: .* 50% .*: run this again when nobody else is at work",
     ):
-        leaderboard.main()
+        leaderboard.BENCHMARK.main("leaderboard", arguments)
     assert not (tmp_path / "page").exists()
 
 

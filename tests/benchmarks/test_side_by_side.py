@@ -22,19 +22,18 @@ def test_a_row_has_a_line_for_each_peer_and_names_the_missing(table: Any) -> Non
     kernel = next(row for row in table.rows() if row.number == 3)
     linear = replace(next(row for row in table.rows() if row.number == 4), must={"scikit-learn LinearSVC": 1.5, "absent": 2.0})
     missing, measured = table.beside(kernel, there)
-    assert (missing.peer, missing.said, missing.ratio) == ("LIBSVM", "not installed", None)
-    assert 0 < measured.accuracy < 1e-3  # a gap
-    assert measured.ratio == measured.theirs / measured.seconds
+    assert (missing["peer"], missing["said"], missing["ratio"]) == ("LIBSVM", "not installed", None)
+    assert 0 < measured["reached"] < 1e-3  # a gap
+    assert measured["ratio"] == measured["peer s"] / measured["ours s"]
     measured, missing = table.beside(linear, there)
-    assert 0 <= measured.accuracy < 1e-3  # a distance to the optimum
-    assert missing.said == "not installed"
+    assert 0 <= measured["reached"] < 1e-3  # a distance to the optimum
+    assert missing["said"] == "not installed"
 
 
 def test_a_ratio_below_what_is_asked_for_is_short(table: Any) -> None:
-    line = table.Line(1, "work", "peer", 2.0, 4.0, 1e-3, 3.0)
-    assert table.shown(line).endswith("must 3 SHORT")
-    assert "SHORT" not in table.shown(replace(line, must=2.0))
-    assert "SHORT" not in table.shown(table.Line(1, "work", "peer", None, must=3.0, said="not installed"))
+    assert table.line(1, "work", "peer", 2.0, 4.0, 1e-3, 3.0)[""] == "SHORT"
+    assert not table.line(1, "work", "peer", 2.0, 4.0, 1e-3, 2.0)[""]
+    assert not table.line(1, "work", "peer", None, must=3.0, said="not installed")[""]
 
 
 def test_every_peer_of_a_row_is_in_the_table_of_packages(table: Any) -> None:

@@ -22,25 +22,10 @@ import numpy as np
 from campaigns.exact.program_kinds import DATA, KINDS
 from campaigns.runner import At, Campaign, Check, Trial, watched
 from equimargin.data import load
-from equimargin.formulations import (
-    Kernel,
-    MarginProblem,
-    Problem,
-    classification,
-    linear,
-    one_norm_classification,
-    one_norm_ranking,
-    polynomial,
-    precomputed,
-    ranking,
-    ranking_from_pairs,
-    ranking_vector_machine,
-    rbf,
-    regression,
-)
+from equimargin.formulations import Kernel, MarginProblem, Problem, linear, polynomial, precomputed, ranking_from_pairs, rbf
 from equimargin.formulations.family import FAMILIES, program_families
 from equimargin.formulations.kernels.kernel import Intercept
-from equimargin.formulations.problem.choices import LossName
+from equimargin.formulations.problem.construct import make_problems
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.own.instances import drawn
 from equimargin.proofs import certificate, checker, program_certificate
@@ -49,7 +34,7 @@ from equimargin.proofs.certificates.problem import state
 from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.solvers import exact_optimum, regularization_path, solve
 from equimargin.solvers.exact.program import Infeasible, Optimum, Undecided, program_optimum
-from equimargin.testing import sample_problem
+from equimargin.testing import ONE_NORM, sample_problem, task_of
 from narrow import as_a, present
 
 OF_DOCUMENTS = [id for id, known in program_families().items() if known.module.startswith("equimargin.formulations.documents")]
@@ -155,32 +140,21 @@ def truth(stated: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]:
 
 
 def restated(stated: dict[str, Any]) -> Problem:
-    """The problem that a certificate states."""
-    given = stated["kernel"]
+    """Return the problem that a certificate states."""
+    given, family = stated["kernel"], stated["family"]
     parameters = [v for key, v in given.items() if key not in ("name", "constant", "shift")]
     made: dict[str, Callable[..., Kernel]] = {"linear": linear, "polynomial": polynomial, "rbf": rbf, "precomputed": precomputed}
-    kernel = made[given["name"]](*parameters)
-    X, y, C = _features(stated), stated["labels"], float(stated["C"])
-    weights = None if stated["weights"] is None else np.array([float(w) for w in stated["weights"]])
-    task, _, kind = stated["family"].partition(".")
-    loss: LossName = "squared_hinge" if kind.endswith("l2") else "hinge"
-    problem: Problem
-    if task == "svm" and kind.endswith("onenorm"):
-        problem = one_norm_classification(X, y, C, kernel, "nobias" not in kind)
-    elif task == "svm":
-        problem = classification(X, y, C, kernel, loss, bias="nobias" not in kind)
-    elif task == "svr":
-        problem = regression(X, y, C, stated["epsilon"], kernel, loss)
-    elif task == "rvm" or kind == "onenorm":
-        make = ranking_vector_machine if task == "rvm" else one_norm_ranking
-        problem = make(X, y, stated["queries"], C, kernel)
-    elif stated["pairs"] is not None:
-        problem = ranking_from_pairs(X, stated["pairs"], C, kernel, loss)
+    data = {"X": _features(stated), "C": float(stated["C"]), "kernel": made[given["name"]](*parameters)}
+    if task_of(family) == "ranking" and family not in ONE_NORM and stated["pairs"] is not None:
+        problem: Problem = ranking_from_pairs(**data, pairs=stated["pairs"], loss="squared_hinge" if family.endswith("l2") else "hinge")
     else:
-        problem = ranking(X, y, stated["queries"], C, kernel, loss)
+        epsilon = {"epsilon": stated["epsilon"]} if task_of(family) == "regression" else {}
+        queries = {"qid": stated["queries"]} if task_of(family) == "ranking" else {}
+        problem = FAMILIES[family](data | {"y": stated["labels"]} | epsilon | queries)
+    weights = None if stated["weights"] is None else np.array([float(w) for w in stated["weights"]])
     if isinstance(problem, MarginProblem) and weights is not None:
         problem = replace(problem, weights=weights)
-    return replace(problem, kernel=Intercept(kernel)) if given["constant"] else problem
+    return replace(problem, kernel=Intercept(problem.kernel)) if given["constant"] else problem
 
 
 def path_holds(document: dict[str, Any], C: float) -> bool:
@@ -293,30 +267,11 @@ def _another(value: Any, rng: np.random.Generator) -> Any:
 
 
 def instances(source: str) -> Iterator[Problem]:
-    """Every family on some data, with two kernels."""
+    """Yield every family on some data, with two kernels, and the hard ones with a narrow kernel."""
     data = load(source)
     data = data.scaled() if data.task == "classification" else data
-    losses: tuple[LossName, ...] = ("hinge", "squared_hinge")
-    for kernel in (linear(), rbf(1 / data.X.shape[1])):
-        for loss in losses:
-            if data.task == "classification":
-                yield from (classification(data.X, data.y, 1.0, kernel, loss, bias) for bias in (True, False))
-            elif data.task == "regression":
-                yield regression(data.X, data.y, 1.0, 0.1, kernel, loss)
-            else:
-                yield ranking(data.X, data.y, data.qid, 1.0, kernel, loss)
-        if data.task == "classification":
-            yield from (one_norm_classification(data.X, data.y, 1.0, kernel, bias) for bias in (True, False))
-        if data.task == "ranking":
-            yield one_norm_ranking(data.X, data.y, data.qid, 1.0, kernel)
-            yield ranking_vector_machine(data.X, data.y, data.qid, 1.0, kernel)
-    if data.task == "ranking":
-        yield ranking(data.X, data.y, data.qid, np.inf, rbf(1.0))
-    else:
-        make = classification if data.task == "classification" else regression
-        yield make(data.X, data.y, np.inf, kernel=rbf(1.0))
-    if data.task == "classification":
-        yield classification(data.X, data.y, np.inf, rbf(1.0), bias=False)
+    for kernel, C in ((linear(), 1.0), (rbf(1 / data.X.shape[1]), 1.0), (rbf(1.0), np.inf)):
+        yield from make_problems(data.task, data.X, data.y, C, kernel, qid=data.qid)
 
 
 def checks(examples: int) -> Iterator[Check]:

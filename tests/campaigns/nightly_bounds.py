@@ -35,25 +35,7 @@ from campaigns.exact.nightly import Definition, exact_values
 from campaigns.runner import At, Campaign, Check, Hang, Trial, watched
 from equimargin import formulations, solvers
 from equimargin.equivalence.reproduction import Code
-from equimargin.formulations import (
-    OneNormPoint,
-    OneNormProblem,
-    Point,
-    Problem,
-    classification,
-    interval,
-    linear,
-    one_norm_classification,
-    one_norm_ranking,
-    polynomial,
-    precomputed,
-    ranking,
-    ranking_from_pairs,
-    ranking_vector_machine,
-    rbf,
-    regression,
-    sigmoid,
-)
+from equimargin.formulations import OneNormPoint, OneNormProblem, Point, Problem, interval, polynomial, rbf
 from equimargin.formulations.bounds.intervals import inner_interval
 from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.formulations.problem import AnyProblem, CanonicalPoint
@@ -81,24 +63,9 @@ SMALL = (5e-324, 1e-320, 2.3e-308, 1e-300, 1e-165, 1.5e-162, 1e-154, 1e-150, 1e-
 LARGE = (1e85, 1e100, 1e109, 1e153, 1.4e154, 1e157, 1e200, 1e300)
 """Numbers at which squares, cubes and products of floats begin to overflow or to underflow."""
 NAMES: dict[str, Any] = {
-    "classification": classification,
-    "given_gram": given_gram,
-    "inf": inf,
-    "linear": linear,
-    "nan": nan,
-    "one_norm_classification": one_norm_classification,
-    "one_norm_ranking": one_norm_ranking,
-    "polynomial": polynomial,
-    "precomputed": precomputed,
-    "ranking": ranking,
-    "ranking_from_pairs": ranking_from_pairs,
-    "ranking_vector_machine": ranking_vector_machine,
-    "rbf": rbf,
-    "regression": regression,
-    "sigmoid": sigmoid,
-    "sparse": sparse,
-    "array": np.array,
+    **{name: value for name, value in vars(formulations).items() if not name.startswith("_")},
     **{kind.__name__: kind for kind in KERNELS.values()},
+    **{"given_gram": given_gram, "sparse": sparse, "array": np.array, "inf": inf, "nan": nan},
 }
 """What the text of an example is made of."""
 HOME = tuple(str(Path(module.__path__[0]).resolve()) for module in (equimargin, formulations, solvers))

@@ -15,18 +15,18 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
+from campaigns.exact.nightly import Definition
 from campaigns.runner import At, Campaign, Check, Trial
 from equimargin.formulations import MarginProblem, Point, classification, linear, polynomial, ranking, rbf, regression
-from equimargin.formulations.kernels.kernel import Kernel, Linear, Polynomial
-from equimargin.formulations.rows.listed import Tube
+from equimargin.formulations.kernels.kernel import Kernel
+from equimargin.formulations.numeric.arrays import dense
 from equimargin.solvers import RegularizationPath, exact_optimum, regularization_path
 from equimargin.solvers.exact.numbers import given_gram
-from narrow import as_a
-from oracles.rationals import rational
+from narrow import as_a, present
+from oracles.rationals import fractions, inner
 
 FACTOR, ALLOWED = 10, Fraction(1, 10**12)
 """How far a point may be above its claim: a factor of the claim, and a relative amount over S = max(|optimum|, 1e-4 P(0)) beside it."""
@@ -81,55 +81,41 @@ def drawn(seed: int, number: int) -> MarginProblem:
 def judged(path: RegularizationPath, rng: np.random.Generator) -> Iterator[Judged]:
     """Some of its breakpoints, midpoints, points in between, and one above it, each against every claim there is."""
     T = len(path)
-    K = rational_gram(path.problem)
     for t in np.unique(np.linspace(0, T - 1, min(T, AT_MOST)).astype(int)).tolist():
         lam = float(path.lambdas[t])
         if lam > 0:
-            yield from _at(path, K, lam, "breakpoint", float(path.gaps[t]))
+            yield from _at(path, lam, "breakpoint", float(path.gaps[t]))
         if t + 1 < T:
             below = float(path.lambdas[t + 1])
-            yield from _at(path, K, (lam + below) / 2, "half way", float(path.midpoint_gaps[t]))
+            yield from _at(path, (lam + below) / 2, "half way", float(path.midpoint_gaps[t]))
             share = float(10.0 ** rng.uniform(-6, 0)) if below == 0 else float(rng.uniform())
-            yield from _at(path, K, below + share * (lam - below), "between", None)
-    yield from _at(path, K, 3 * float(path.lambdas[0]) or 1.0, "above", None)
+            yield from _at(path, below + share * (lam - below), "between", None)
+    yield from _at(path, 3 * float(path.lambdas[0]) or 1.0, "above", None)
 
 
-def _at(path: RegularizationPath, K: Any, lam: float, where: str, claim: float | None) -> Iterator[Judged]:
+def _at(path: RegularizationPath, lam: float, where: str, claim: float | None) -> Iterator[Judged]:
     solution = path.at(lam)
     problem = as_a(MarginProblem, solution.problem)
     optimum = exact_optimum(problem, start=solution.point).value
     assert optimum is not None, "the exact optimum was not found"
     size = max(abs(optimum), Fraction(1e-4 * problem.scale))
-    excess = (rational_primal(problem, K, as_a(Point, solution.point)) - optimum) / size
+    excess = (primal_value(Definition(problem), as_a(Point, solution.point)) - optimum) / size
     assert excess >= 0, "a point is better than the optimum"
     yield Judged(f"at, {where}", lam, solution.relative_gap, excess)
     if claim is not None:
         yield Judged(where, lam, claim, excess)
 
 
-def rational_gram(problem: MarginProblem) -> Any:
-    """K, (m, m), in Fractions, from the definition of the kernel; X for a linear one."""
-    X, kernel = rational(problem.X), problem.kernel
-    if isinstance(kernel, Linear):
-        return X
-    if isinstance(kernel, Polynomial):
-        return (Fraction(kernel.gamma) * (X @ X.T) + Fraction(kernel.coef0)) ** kernel.degree
-    return X + Fraction(problem.shift or 0.0) * np.eye(problem.m, dtype=int).astype(object)
-
-
-def rational_primal(problem: MarginProblem, K: Any, point: Point) -> Fraction:
-    """1/2 |f|^2 + sum_r c_r (t_r - (A f)_r - b s_r)_+ of a point's own f and b, in Fractions."""
-    assert (point.w is None) != (point.beta is None)
-    v = rational(point.w if point.w is not None else point.beta)
-    f = K @ v
-    A, rows = problem.rows.matrix.toarray().astype(int).astype(object), problem.rows
-    t = rational(rows.t)
-    if isinstance(rows, Tube):  # as it is meant, not as float64 has it
-        t = rational(rows.s) * np.tile(rational(rows.y), 2) - Fraction(rows.epsilon)
-    u = t - A @ f - Fraction(point.b or 0.0) * rational(problem.bias_signs)
-    norm2 = v @ v if point.w is not None else v @ f
-    loss = rational(problem.unit_weights) @ np.maximum(u, 0)
-    return Fraction(norm2) / 2 + Fraction(problem.C) * Fraction(loss)
+def primal_value(at: Definition, point: Point) -> Fraction:
+    """Return 1/2 |f|^2 + sum_r c_r (t_r - (A f)_r - b s_r)_+ of a point's own f and b."""
+    if point.w is not None:
+        w = fractions(point.w)
+        f, norm2 = [inner(fractions(x), w) for x in dense(at.problem.X)], inner(w, w)
+    else:
+        beta = fractions(present(point.beta))
+        f = at.times_K(beta)
+        norm2 = inner(beta, f)
+    return present(at.primal_of(f, norm2, Fraction(point.b or 0.0)))
 
 
 def followed(problem: MarginProblem, at: At) -> Trial:

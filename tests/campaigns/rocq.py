@@ -17,8 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -27,21 +26,8 @@ from typing import Any
 import numpy as np
 
 import theorems
-from equimargin.formulations import (
-    Kernel,
-    Problem,
-    classification,
-    declare,
-    linear,
-    one_norm_classification,
-    one_norm_ranking,
-    polynomial,
-    precomputed,
-    ranking,
-    ranking_vector_machine,
-    rbf,
-    regression,
-)
+from campaigns.faults import read
+from equimargin.formulations import Kernel, Problem, classification, declare, linear, polynomial, precomputed, rbf
 from equimargin.formulations.declaration import FormulaValue
 from equimargin.formulations.documents.controls import reduced_pairs
 from equimargin.formulations.family import FAMILIES
@@ -52,7 +38,7 @@ from equimargin.proofs import certificate, enclosure, program_certificate
 from equimargin.proofs.coq import strings
 from equimargin.solvers import exact_optimum, solve
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, Undecided, program_optimum
-from equimargin.testing import sample_problem
+from equimargin.testing import HARD, sample_problem, task_of
 
 BUILD = theorems.ROCQ.parents[1] / "build" / "rocq"
 SECONDS = 300
@@ -94,11 +80,16 @@ Open Scope text_scope.
 
 @dataclass(frozen=True)
 class Definition:
-    """How Coq writes a declaration: its objective and feasible set at a point, and that point from the declaration's variables."""
+    """How Coq writes a declaration: its objective and feasible set at a point, and the variables that are the point."""
 
     objective: str
     feasible: str | None
-    point: Callable[[Mapping[str, Any]], str]
+    variables: str
+
+    def point(self, values: Mapping[str, Any]) -> str:
+        """Return the point of the variables' values: numbers, vectors of the line, and vectors of multipliers or slacks."""
+        parts = [written(values[name]) for name in self.variables.split()]
+        return f"({', '.join(parts)})" if len(parts) > 1 else parts[0]
 
 
 def numeral(value: Any) -> str:
@@ -114,135 +105,74 @@ def sequence(values: Any) -> str:
 
 
 def vector(values: Any) -> str:
+    """Return numbers as a Coq vector."""
     return f"(vector {sequence(values)} : 'I_{len(values)} -> R)"
 
 
-def point(values: Any) -> str:
-    return f"({numeral(np.asarray(values).reshape(-1)[0])} : R^o)"
-
-
-def _wbxi(v: Mapping[str, Any]) -> str:
-    return f"({point(v['w'])}, {numeral(v['b'])}, {vector(v['xi'])})"
-
-
-def _alpha(v: Mapping[str, Any]) -> str:
-    return vector(v["alpha"])
-
-
-def _both(v: Mapping[str, Any]) -> str:
-    return f"({vector(v['alpha'])}, {vector(v['alphahat'])})"
-
-
-def _tube(v: Mapping[str, Any]) -> str:
-    return f"({point(v['w'])}, {numeral(v['b'])}, {vector(v['xi'])}, {vector(v['xihat'])})"
-
-
-def _wxi(v: Mapping[str, Any]) -> str:
-    return f"({point(v['w'])}, {vector(v['xi'])})"
+def written(value: Any) -> str:
+    """Return a number, a vector of the line, which has one entry, or another vector."""
+    size = np.shape(value)
+    return vector(value) if size and size != (1,) else f"({numeral(value[0])} : R^o)" if size else numeral(value)
 
 
 SVM, SVR, RANK = "L x y", "L x y {e}", "L x hi lo"
 DEFINITIONS: dict[str, Definition] = {
-    "svm.hard.primal": Definition(
-        "svm_hard_primal_obj L", f"svm_hard_primal_feas {SVM}", lambda v: f"({point(v['w'])}, {numeral(v['b'])})"
-    ),
-    "svm.hard.dual": Definition(f"svm_hard_dual_obj {SVM}", "svm_hard_dual_feas y", _alpha),
-    "svm.hard.margin": Definition(
-        "@svm_hard_margin_obj R _",
-        f"svm_hard_margin_feas {SVM}",
-        lambda v: f"({point(v['u'])}, {numeral(v['b'])}, {numeral(v['t'])})",
-    ),
-    "svm.soft.primal": Definition("svm_soft_primal_obj L {C}", f"svm_soft_primal_feas {SVM}", _wbxi),
-    "svm.soft.dual": Definition(f"svm_soft_dual_obj {SVM}", "svm_soft_dual_feas y {C}", _alpha),
-    "svm.soft.dual.as_printed": Definition(f"svm_soft_dual_as_printed_obj {SVM}", "svm_soft_dual_feas y {C}", _alpha),
-    "svm.l2.primal": Definition("svm_l2_primal_obj L {C}", f"svm_l2_primal_feas {SVM}", _wbxi),
-    "svm.l2.dual": Definition(f"svm_l2_dual_obj {SVM} {{C}}", "svm_l2_dual_feas y", _alpha),
-    "svm.nobias.primal": Definition("svm_nobias_primal_obj L {C}", f"svm_nobias_primal_feas {SVM}", _wxi),
-    "svm.nobias.dual": Definition(f"svm_nobias_dual_obj {SVM}", "svm_nobias_dual_feas {C}", _alpha),
-    "svm.nobias.beta": Definition(f"svm_nobias_beta_obj {SVM} {{C}}", None, lambda v: vector(v["betabar"])),
-    "svm.nobias_hard.primal": Definition("svm_nobias_hard_primal_obj L", f"svm_nobias_hard_primal_feas {SVM}", lambda v: point(v["w"])),
-    "svm.nobias_hard.dual": Definition(f"svm_nobias_hard_dual_obj {SVM}", "@svm_nobias_hard_dual_feas R _", _alpha),
-    "svm.nobias_hard.margin": Definition(
-        "@svm_nobias_hard_margin_obj R _", f"svm_nobias_hard_margin_feas {SVM}", lambda v: f"({point(v['u'])}, {numeral(v['t'])})"
-    ),
-    "svm.nobias_hard.beta": Definition(
-        f"svm_nobias_hard_beta_obj {SVM}", f"svm_nobias_hard_beta_feas {SVM}", lambda v: vector(v["betabar"])
-    ),
-    "svm.nobias_l2.primal": Definition("svm_nobias_l2_primal_obj L {C}", f"svm_nobias_l2_primal_feas {SVM}", _wxi),
-    "svm.nobias_l2.dual": Definition(f"svm_nobias_l2_dual_obj {SVM} {{C}}", "@svm_nobias_l2_dual_feas R _", _alpha),
-    "svm.penalized.primal": Definition("svm_penalized_primal_obj L {C}", f"svm_penalized_primal_feas {SVM}", _wbxi),
-    "svr.hard.primal": Definition(
-        "svr_hard_primal_obj L", f"svr_hard_primal_feas {SVR}", lambda v: f"({point(v['w'])}, {numeral(v['b'])})"
-    ),
-    "svr.hard.dual": Definition(f"svr_hard_dual_obj {SVR}", "@svr_hard_dual_feas R _", _both),
-    "svr.l1.primal": Definition("svr_l1_primal_obj L {C}", f"svr_l1_primal_feas {SVR}", _tube),
-    "svr.l1.dual": Definition(f"svr_l1_dual_obj {SVR}", "svr_l1_dual_feas {C}", _both),
-    "svr.l1.dual.as_printed": Definition(f"svr_l1_dual_as_printed_obj {SVR}", "svr_l1_dual_feas {C}", _both),
-    "svr.l2.primal": Definition("svr_l2_primal_obj L {C}", f"svr_l2_primal_feas {SVR}", _tube),
-    "svr.l2.dual": Definition("svr_l2_dual_obj L x y {C} {e}", "@svr_l2_dual_feas R _", _both),
-    "rank.hard.primal": Definition("rank_hard_primal_obj L", f"rank_hard_primal_feas {RANK}", lambda v: point(v["w"])),
-    "rank.hard.dual": Definition(f"rank_hard_dual_obj {RANK}", "@rank_hard_dual_feas R _", _alpha),
-    "rank.hard.margin": Definition(
-        "@rank_hard_margin_obj R _", f"rank_hard_margin_feas {RANK}", lambda v: f"({point(v['u'])}, {numeral(v['t'])})"
-    ),
-    "rank.l1.primal": Definition("rank_l1_primal_obj L {C}", f"rank_l1_primal_feas {RANK}", _wxi),
-    "rank.reduced": Definition("rank_l1_primal_obj L {C}", f"rank_l1_primal_feas {RANK}", _wxi),
-    "rank.l1.dual": Definition(f"rank_l1_dual_obj {RANK}", "rank_l1_dual_feas {C}", _alpha),
-    "rank.l1.dual.as_printed": Definition(f"rank_l1_dual_as_printed_obj {RANK}", "rank_l1_dual_feas {C}", _alpha),
-    "rank.l1.beta": Definition(f"rank_l1_beta_obj {RANK} {{C}}", None, lambda v: vector(v["beta"])),
-    "rank.l2.beta": Definition(f"rank_l2_beta_obj {RANK} {{C}}", None, lambda v: vector(v["beta"])),
-    "rank.l1.betahat": Definition(f"rank_l1_betahat_obj {RANK} {{C}}", None, lambda v: vector(v["betahat"])),
-    "rank.oneslack": Definition("rank_oneslack_obj L {C}", None, lambda v: f"({point(v['w'])}, {numeral(v['xi'])})"),
-    "rank.lambda.function": Definition(
-        "rank_lambda_function_obj L (2%:R * {C})^-1",
-        f"rank_lambda_function_feas {RANK}",
-        lambda v: f"({point(v['f'])}, {vector(v['zeta'])})",
-    ),
-    "rank.lambda.function.as_lambda_half": Definition(
-        "rank_lambda_function_obj L {C}^-1",
-        f"rank_lambda_function_feas {RANK}",
-        lambda v: f"({point(v['f'])}, {vector(v['zeta'])})",
-    ),
-    "rank.lambda.primal": Definition(
-        "rank_lambda_primal_obj L x {C}^-1",
-        f"rank_lambda_primal_feas {RANK}",
-        lambda v: f"({vector(v['beta'])}, {vector(v['zeta'])})",
-    ),
-    "rank.lambda.dual": Definition(f"rank_lambda_dual_obj {RANK} {{C}}^-1", "@rank_lambda_dual_feas R _", _alpha),
-    "rank.path": Definition(f"rank_path_obj {RANK} {{C}}^-1", "@rank_path_feas R _", _alpha),
-    "rank.l2.primal": Definition("rank_l2_primal_obj L {C}", f"rank_l2_primal_feas {RANK}", _wxi),
-    "rank.l2.dual": Definition(f"rank_l2_dual_obj {RANK} {{C}}", "@rank_l2_dual_feas R _", _alpha),
-    "rank.onenorm.primal": Definition(
-        "rank_onenorm_primal_obj {C}", f"rank_onenorm_primal_feas {RANK}", lambda v: f"({vector(v['alpha'])}, {vector(v['xi'])})"
-    ),
-    "rank.onenorm.dual": Definition("@rank_onenorm_dual_obj R _", f"rank_onenorm_dual_feas {RANK} {{C}}", lambda v: vector(v["u"])),
-    "rvm.primal": Definition("rvm_primal_obj {C}", f"rvm_primal_feas {RANK}", lambda v: f"({vector(v['beta'])}, {vector(v['xi'])})"),
-    "rvm.dual": Definition("@rvm_dual_obj R _", f"rvm_dual_feas {RANK} {{C}}", lambda v: vector(v["u"])),
-    "rvm.as_printed": Definition(f"rvm_as_printed_obj {RANK} {{C}}", "@rvm_as_printed_feas R _", lambda v: vector(v["beta"])),
-    "rank.onenorm.free": Definition(
-        "rank_onenorm_free_obj {C}", f"rank_onenorm_free_feas {RANK}", lambda v: f"({vector(v['beta'])}, {vector(v['xi'])})"
-    ),
-    "svm.onenorm.primal": Definition(
-        "svm_onenorm_primal_obj {C}",
-        f"svm_onenorm_primal_feas {SVM}",
-        lambda v: f"({vector(v['alpha'])}, {numeral(v['b'])}, {vector(v['xi'])})",
-    ),
-    "svm.onenorm.free": Definition(
-        "svm_onenorm_free_obj {C}",
-        f"svm_onenorm_free_feas {SVM}",
-        lambda v: f"({vector(v['alpha'])}, {numeral(v['b'])}, {vector(v['xi'])})",
-    ),
-    "svm.onenorm.dual": Definition("@svm_onenorm_dual_obj R _", f"svm_onenorm_dual_feas {SVM} {{C}}", lambda v: vector(v["u"])),
-    "svm.nobias_onenorm.primal": Definition(
-        "svm_nobias_onenorm_primal_obj {C}",
-        f"svm_nobias_onenorm_primal_feas {SVM}",
-        lambda v: f"({vector(v['alpha'])}, {vector(v['xi'])})",
-    ),
-    "svm.nobias_onenorm.dual": Definition(
-        "@svm_nobias_onenorm_dual_obj R _", f"svm_nobias_onenorm_dual_feas {SVM} {{C}}", lambda v: vector(v["u"])
-    ),
-    "rank.differences.dual": Definition("rank_differences_dual_obj KDelta", "rank_l1_dual_feas {C}", _alpha),
-    "rank.onenorm.differences": Definition("lp_obj {C}", "lp_feas KDelta", lambda v: f"({vector(v['alpha'])}, {vector(v['xi'])})"),
+    "svm.hard.primal": Definition("svm_hard_primal_obj L", f"svm_hard_primal_feas {SVM}", "w b"),
+    "svm.hard.dual": Definition(f"svm_hard_dual_obj {SVM}", "svm_hard_dual_feas y", "alpha"),
+    "svm.hard.margin": Definition("@svm_hard_margin_obj R _", f"svm_hard_margin_feas {SVM}", "u b t"),
+    "svm.soft.primal": Definition("svm_soft_primal_obj L {C}", f"svm_soft_primal_feas {SVM}", "w b xi"),
+    "svm.soft.dual": Definition(f"svm_soft_dual_obj {SVM}", "svm_soft_dual_feas y {C}", "alpha"),
+    "svm.soft.dual.as_printed": Definition(f"svm_soft_dual_as_printed_obj {SVM}", "svm_soft_dual_feas y {C}", "alpha"),
+    "svm.l2.primal": Definition("svm_l2_primal_obj L {C}", f"svm_l2_primal_feas {SVM}", "w b xi"),
+    "svm.l2.dual": Definition(f"svm_l2_dual_obj {SVM} {{C}}", "svm_l2_dual_feas y", "alpha"),
+    "svm.nobias.primal": Definition("svm_nobias_primal_obj L {C}", f"svm_nobias_primal_feas {SVM}", "w xi"),
+    "svm.nobias.dual": Definition(f"svm_nobias_dual_obj {SVM}", "svm_nobias_dual_feas {C}", "alpha"),
+    "svm.nobias.beta": Definition(f"svm_nobias_beta_obj {SVM} {{C}}", None, "betabar"),
+    "svm.nobias_hard.primal": Definition("svm_nobias_hard_primal_obj L", f"svm_nobias_hard_primal_feas {SVM}", "w"),
+    "svm.nobias_hard.dual": Definition(f"svm_nobias_hard_dual_obj {SVM}", "@svm_nobias_hard_dual_feas R _", "alpha"),
+    "svm.nobias_hard.margin": Definition("@svm_nobias_hard_margin_obj R _", f"svm_nobias_hard_margin_feas {SVM}", "u t"),
+    "svm.nobias_hard.beta": Definition(f"svm_nobias_hard_beta_obj {SVM}", f"svm_nobias_hard_beta_feas {SVM}", "betabar"),
+    "svm.nobias_l2.primal": Definition("svm_nobias_l2_primal_obj L {C}", f"svm_nobias_l2_primal_feas {SVM}", "w xi"),
+    "svm.nobias_l2.dual": Definition(f"svm_nobias_l2_dual_obj {SVM} {{C}}", "@svm_nobias_l2_dual_feas R _", "alpha"),
+    "svm.penalized.primal": Definition("svm_penalized_primal_obj L {C}", f"svm_penalized_primal_feas {SVM}", "w b xi"),
+    "svr.hard.primal": Definition("svr_hard_primal_obj L", f"svr_hard_primal_feas {SVR}", "w b"),
+    "svr.hard.dual": Definition(f"svr_hard_dual_obj {SVR}", "@svr_hard_dual_feas R _", "alpha alphahat"),
+    "svr.l1.primal": Definition("svr_l1_primal_obj L {C}", f"svr_l1_primal_feas {SVR}", "w b xi xihat"),
+    "svr.l1.dual": Definition(f"svr_l1_dual_obj {SVR}", "svr_l1_dual_feas {C}", "alpha alphahat"),
+    "svr.l1.dual.as_printed": Definition(f"svr_l1_dual_as_printed_obj {SVR}", "svr_l1_dual_feas {C}", "alpha alphahat"),
+    "svr.l2.primal": Definition("svr_l2_primal_obj L {C}", f"svr_l2_primal_feas {SVR}", "w b xi xihat"),
+    "svr.l2.dual": Definition("svr_l2_dual_obj L x y {C} {e}", "@svr_l2_dual_feas R _", "alpha alphahat"),
+    "rank.hard.primal": Definition("rank_hard_primal_obj L", f"rank_hard_primal_feas {RANK}", "w"),
+    "rank.hard.dual": Definition(f"rank_hard_dual_obj {RANK}", "@rank_hard_dual_feas R _", "alpha"),
+    "rank.hard.margin": Definition("@rank_hard_margin_obj R _", f"rank_hard_margin_feas {RANK}", "u t"),
+    "rank.l1.primal": Definition("rank_l1_primal_obj L {C}", f"rank_l1_primal_feas {RANK}", "w xi"),
+    "rank.reduced": Definition("rank_l1_primal_obj L {C}", f"rank_l1_primal_feas {RANK}", "w xi"),
+    "rank.l1.dual": Definition(f"rank_l1_dual_obj {RANK}", "rank_l1_dual_feas {C}", "alpha"),
+    "rank.l1.dual.as_printed": Definition(f"rank_l1_dual_as_printed_obj {RANK}", "rank_l1_dual_feas {C}", "alpha"),
+    "rank.l1.beta": Definition(f"rank_l1_beta_obj {RANK} {{C}}", None, "beta"),
+    "rank.l2.beta": Definition(f"rank_l2_beta_obj {RANK} {{C}}", None, "beta"),
+    "rank.l1.betahat": Definition(f"rank_l1_betahat_obj {RANK} {{C}}", None, "betahat"),
+    "rank.oneslack": Definition("rank_oneslack_obj L {C}", None, "w xi"),
+    "rank.lambda.function": Definition("rank_lambda_function_obj L (2%:R * {C})^-1", f"rank_lambda_function_feas {RANK}", "f zeta"),
+    "rank.lambda.function.as_lambda_half": Definition("rank_lambda_function_obj L {C}^-1", f"rank_lambda_function_feas {RANK}", "f zeta"),
+    "rank.lambda.primal": Definition("rank_lambda_primal_obj L x {C}^-1", f"rank_lambda_primal_feas {RANK}", "beta zeta"),
+    "rank.lambda.dual": Definition(f"rank_lambda_dual_obj {RANK} {{C}}^-1", "@rank_lambda_dual_feas R _", "alpha"),
+    "rank.path": Definition(f"rank_path_obj {RANK} {{C}}^-1", "@rank_path_feas R _", "alpha"),
+    "rank.l2.primal": Definition("rank_l2_primal_obj L {C}", f"rank_l2_primal_feas {RANK}", "w xi"),
+    "rank.l2.dual": Definition(f"rank_l2_dual_obj {RANK} {{C}}", "@rank_l2_dual_feas R _", "alpha"),
+    "rank.onenorm.primal": Definition("rank_onenorm_primal_obj {C}", f"rank_onenorm_primal_feas {RANK}", "alpha xi"),
+    "rank.onenorm.dual": Definition("@rank_onenorm_dual_obj R _", f"rank_onenorm_dual_feas {RANK} {{C}}", "u"),
+    "rvm.primal": Definition("rvm_primal_obj {C}", f"rvm_primal_feas {RANK}", "beta xi"),
+    "rvm.dual": Definition("@rvm_dual_obj R _", f"rvm_dual_feas {RANK} {{C}}", "u"),
+    "rvm.as_printed": Definition(f"rvm_as_printed_obj {RANK} {{C}}", "@rvm_as_printed_feas R _", "beta"),
+    "rank.onenorm.free": Definition("rank_onenorm_free_obj {C}", f"rank_onenorm_free_feas {RANK}", "beta xi"),
+    "svm.onenorm.primal": Definition("svm_onenorm_primal_obj {C}", f"svm_onenorm_primal_feas {SVM}", "alpha b xi"),
+    "svm.onenorm.free": Definition("svm_onenorm_free_obj {C}", f"svm_onenorm_free_feas {SVM}", "alpha b xi"),
+    "svm.onenorm.dual": Definition("@svm_onenorm_dual_obj R _", f"svm_onenorm_dual_feas {SVM} {{C}}", "u"),
+    "svm.nobias_onenorm.primal": Definition("svm_nobias_onenorm_primal_obj {C}", f"svm_nobias_onenorm_primal_feas {SVM}", "alpha xi"),
+    "svm.nobias_onenorm.dual": Definition("@svm_nobias_onenorm_dual_obj R _", f"svm_nobias_onenorm_dual_feas {SVM} {{C}}", "u"),
+    "rank.differences.dual": Definition("rank_differences_dual_obj KDelta", "rank_l1_dual_feas {C}", "alpha"),
+    "rank.onenorm.differences": Definition("lp_obj {C}", "lp_feas KDelta", "alpha xi"),
 }
 WITHOUT = {
     "svm.hard.bias.as_printed": "a read-out of a solution: look_alikes.svm_hard_bias_as_printed_is_infeasible",
@@ -254,23 +184,13 @@ WITHOUT_THEOREMS = ("ord.implicit", "ord.implicit_l2", "ord.hard", "svm.huberise
 
 
 def instance(id: str, C: float) -> Problem:
-    """A problem on the line with whole numbers."""
-    X, signs, relevance = np.array([[1.0], [-1.0], [2.0]]), np.array([1.0, -1.0, 1.0]), np.array([1.0, 0.0, 2.0])
+    """Return a problem on the line with whole numbers."""
     family = REGISTRY[id].family
-    C = np.inf if family.endswith("hard") else C
-    loss = "squared_hinge" if family.endswith("l2") else "hinge"
-    kernel = polynomial() if "differences" in id else None
-    if family in ("svm.onenorm", "svm.nobias_onenorm"):
-        return one_norm_classification(X, signs, C, kernel, "nobias" not in family)
-    if family.startswith("svm"):
-        return classification(X, signs, C, kernel, loss, bias="nobias" not in family)  # type: ignore[arg-type]
-    if family.startswith("svr"):
-        return regression(X, np.array([1.0, 0.0, 3.0]), C, EPSILON, kernel, loss)  # type: ignore[arg-type]
-    if family == "rvm":
-        return ranking_vector_machine(X, relevance, None, C, kernel)
-    if family == "rank.onenorm":
-        return one_norm_ranking(X, relevance, None, C, kernel)
-    return ranking(X, relevance, None, C, kernel, loss)  # type: ignore[arg-type]
+    y = {"classification": [1.0, -1.0, 1.0], "regression": [1.0, 0.0, 3.0], "ranking": [1.0, 0.0, 2.0]}[task_of(family)]
+    data = {"X": [[1.0], [-1.0], [2.0]], "y": y, "kernel": polynomial() if "differences" in id else None}
+    data |= {} if family in HARD else {"C": C}
+    problem: Problem = FAMILIES[family](data | ({"epsilon": EPSILON} if family.startswith("svr") else {}))
+    return problem
 
 
 def items(indices: Any) -> str:
@@ -502,21 +422,7 @@ def main() -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """A single edit of a definition."""
-
-    name: str
-    file: str
-    old: str
-    new: str
-
-
-MUTANTS = [
-    Mutant(name, file, *texts)
-    for file, changes in tomllib.loads(Path(__file__).with_name("coq_mutants.toml").read_text(encoding="utf-8")).items()
-    for name, texts in changes.items()
-]
+MUTANTS = read("coq_mutants.toml")
 
 
 def check_mutants() -> int:

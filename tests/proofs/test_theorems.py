@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import theorems
-from campaigns.rocq import MUTANTS, Mutant
+from campaigns.faults import Fault
+from campaigns.rocq import MUTANTS
 from equimargin.cli.app import app
 from equimargin.formulations import links
 from equimargin.formulations.links.kinds import EVIDENCE
@@ -59,6 +60,6 @@ def test_the_statements_are_the_pinned_ones() -> None:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_every_mutant_has_one_place_in_its_file(mutant: Mutant) -> None:
+def test_every_mutant_has_one_place_in_its_file(mutant: Fault) -> None:
     text = (theorems.ROCQ / f"{mutant.file}.v").read_text(encoding="utf-8")
     assert text.count(mutant.old) == 1

@@ -21,16 +21,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, product
 from math import inf
 from typing import Any
 
-import numpy as np
-
+from campaigns.exact.nightly import kernel_matrix
 from equimargin.formulations import Kernel, MarginProblem, OneNormProblem, Problem
 from equimargin.formulations.kernels.kernel import RBF, Intercept, Linear, Polynomial, Precomputed
+from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
-from oracles.rationals import entry
+from oracles.rationals import entry, fractions
 
 EXPONENTIAL_BITS = 8000
 """Bits of an exponential: more than twice the places of the smallest square of a float difference times the smallest gamma."""
@@ -112,14 +113,9 @@ def _rounded(kernel: Kernel) -> bool:
 
 
 def _matrix(problem: Problem, end: int) -> Matrix:
-    """K, or one end of its enclosure."""
-    X = problem.X.toarray() if hasattr(problem.X, "toarray") else np.asarray(problem.X)
-    points = [[Fraction(v) for v in row] for row in X.tolist()]
-    kernel, m, shift = problem.kernel, problem.m, Fraction(problem.shift or 0.0)
-    if problem.kernel.given:
-        one = 1 if isinstance(kernel, Intercept) else 0
-        return [[points[i][j] + one + (shift if i == j else 0) for j in range(m)] for i in range(m)]
-    return [[kernel_value(kernel, points[i], points[j], end) for j in range(m)] for i in range(m)]
+    """Return K, or one end of its enclosure."""
+    X, shift = [fractions(row) for row in dense(problem.X)], Fraction(problem.shift or 0.0)
+    return kernel_matrix(problem.kernel, X, shift, partial(kernel_value, end=end))
 
 
 # The cases.

@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from campaigns.exact.nightly import Definition, _dense, _fractions, kernel_matrix
+from campaigns.exact.nightly import Definition, kernel_matrix
 from equimargin.formulations import MarginProblem
+from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Tube
 from equimargin.solvers.exact.active_set import ActiveSet, Ends, check_optimality
 from equimargin.solvers.exact.numbers import IntegerProblem, as_integers, integral
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.sensitivity import Cost, ExactSensitivity, Feature, OneSidedDerivatives, Parameter, Target, Weight
-from oracles.rationals import entry
+from oracles.rationals import entry, fractions
 
 STEPS = (Fraction(1, 2**80), Fraction(1, 2**120))
 """Steps, in the units of what moves: the larger is far below the distance from one piece to the next of data of few digits."""
@@ -47,7 +48,7 @@ class Optimum:
 def optimum_at(problem: MarginProblem, parameter: Parameter, step: Fraction, new: Sequence[Vector]) -> Optimum:
     """The optimum where a number of the problem is larger by a step, all its conditions checked in rationals."""
     at = Definition(problem)
-    X = [_fractions(row) for row in _dense(problem.X)]
+    X = [fractions(row) for row in dense(problem.X)]
     c, t = [v or Fraction(0) for v in at.c], list(at.t)
     if isinstance(parameter, Cost):
         c = [v * (1 + step / Fraction(problem.C)) for v in c]
@@ -77,7 +78,7 @@ def optimum_at(problem: MarginProblem, parameter: Parameter, step: Fraction, new
 def wrong_derivatives(found: ExactSensitivity, new: Any = None) -> Iterator[str]:
     """What differences of exact optima say against derivatives, in sentences."""
     problem: Any = found.optimum.problem
-    points = [] if new is None else [_fractions(row) for row in new]
+    points = [] if new is None else [fractions(row) for row in new]
     here = optimum_at(problem, found.parameter, Fraction(0), points)
     unique = here.bias[0] is not None and here.bias[0] == here.bias[1]
     for way, side in ((-1, "left"), (1, "right")):

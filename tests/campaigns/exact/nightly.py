@@ -19,30 +19,17 @@ from typing import Any
 import numpy as np
 
 from campaigns.runner import Campaign, Check, Trial
-from equimargin.formulations import (
-    OneNormPoint,
-    OneNormProblem,
-    Point,
-    Problem,
-    classification,
-    interval,
-    linear,
-    one_norm_classification,
-    one_norm_ranking,
-    polynomial,
-    precomputed,
-    ranking,
-    ranking_vector_machine,
-    rbf,
-    regression,
-)
+from equimargin.formulations import FAMILIES as FAMILY
+from equimargin.formulations import OneNormPoint, OneNormProblem, Point, Problem, interval, linear, polynomial, precomputed, rbf
 from equimargin.formulations.bounds.intervals import inner_interval
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed
+from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.numeric.dyadic import round_to_dyadic_grid
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.solvers import SOLVERS, ExactOptimum, Status, exact_optimum, given_gram, solve
-from oracles.rationals import entry
+from equimargin.testing.families import ONE_NORM
+from oracles.rationals import entry, fractions
 
 FAMILIES = (
     *("svm.hard", "svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "svm.nobias_hard", "svm.penalized", "svm.penalized_l2"),
@@ -73,36 +60,25 @@ def drawn(family: str, number: Sequence[int]) -> Problem:
         X = X[rng.integers(m, size=m)]
     if rng.integers(4) == 0:
         X[rng.integers(m)] = 0.0
-    kind, squared = family.partition(".")[0], family.endswith("l2")
-    C = inf if family.endswith("hard") else float(rng.choice([0.125, 0.5, 1.0, 4.0, 0.1, 1000.0]))
-    loss: Any = "squared_hinge" if squared else "hinge"
+    kind, C = family.partition(".")[0], inf if family.endswith("hard") else float(rng.choice([0.125, 0.5, 1.0, 4.0, 0.1, 1000.0]))
     kernels: list[Kernel] = [linear(), polynomial(2, 1.0, 1.0), polynomial(3, 0.5, 0.0), precomputed(), rbf(0.5)]
     kernel = kernels[int(rng.integers(len(kernels)))]
-    if isinstance(kernel, Precomputed):
-        X = X @ X.T
+    data: dict[str, Any] = {"X": X @ X.T if isinstance(kernel, Precomputed) else X, "C": C, "kernel": kernel}
     if kind == "svm":
-        y = rng.choice([-1.0, 1.0], m)
-        bias: Any = "penalized" if "penalized" in family else "nobias" not in family
-        problem: Problem = (
-            one_norm_classification(X, y, C, kernel, bias)
-            if family.endswith("onenorm")
-            else classification(X, y, C, kernel, loss, bias, None if inf == C else _weights(rng, m))
-        )
+        data["y"] = rng.choice([-1.0, 1.0], m)
     elif kind == "svr":
-        y, epsilon = rng.integers(-2, 3, m).astype(np.float64), float(rng.choice([0.0, 0.5, 1.0, 0.1]))
-        problem = regression(X, y, C, epsilon, kernel, loss, None if inf == C else _weights(rng, m))
+        data |= {"y": rng.integers(-2, 3, m).astype(np.float64), "epsilon": float(rng.choice([0.0, 0.5, 1.0, 0.1]))}
     else:
-        y = rng.integers(0, int(rng.integers(1, 4)) + 1, m).astype(np.float64)
-        qid = None if rng.integers(2) else rng.integers(0, 2, m)
-        if family == "rvm":
-            problem = ranking_vector_machine(X, y, qid, C, kernel)
-        elif family == "rank.onenorm":
-            problem = one_norm_ranking(X, y, qid, C, kernel)
-        else:
-            names = [0] if qid is None else np.unique(qid).tolist()
-            weights = None if inf == C else _weights(rng, len(names))
-            by_query = None if weights is None else dict(zip(names, weights.tolist(), strict=True))
-            problem = ranking(X, y, qid, C, kernel, loss, query_weight=by_query)
+        data["y"] = rng.integers(0, int(rng.integers(1, 4)) + 1, m).astype(np.float64)
+        data["qid"] = None if rng.integers(2) else rng.integers(0, 2, m)
+    if inf > C and family not in ONE_NORM:
+        names = [0] if data.get("qid") is None else np.unique(data["qid"]).tolist()
+        weights = _weights(rng, len(names) if kind == "rank" else m)
+        by_query = None if weights is None or kind != "rank" else dict(zip(names, weights.tolist(), strict=True))
+        data |= {"query_weight": by_query} if kind == "rank" else {"sample_weight": weights}
+    if "penalized" in family:
+        data["bias"] = "penalized"
+    problem: Problem = FAMILY[family.replace("penalized", "nobias")](data)
     return given_gram(problem) if kernel.name == "rbf" else problem
 
 
@@ -121,7 +97,7 @@ class Definition:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.m = problem, problem.m
-        X = [_fractions(row) for row in _dense(problem.X)]
+        X = [fractions(row) for row in dense(problem.X)]
         shift = Fraction(problem.shift or 0.0)
         self.K = kernel_matrix(problem.kernel, X, shift)
         rows = problem.rows
@@ -214,10 +190,10 @@ class Definition:
         return self.problem.over == "rows"
 
 
-def kernel_matrix(kernel: Kernel, X: list[list[Fraction]], shift: Fraction) -> list[list[Fraction]]:
-    """Return K + shift I of a linear, a polynomial or a given kernel."""
+def kernel_matrix(kernel: Kernel, X: list[list[Fraction]], shift: Fraction, value: Any = entry) -> list[list[Fraction]]:
+    """Return K + shift I of a given kernel, or of one by the value of two points."""
     one = int(isinstance(kernel, Intercept))
-    K = [[v + one for v in row] for row in X] if kernel.given else [[entry(kernel, x, z) for z in X] for x in X]
+    K = [[v + one for v in row] for row in X] if kernel.given else [[value(kernel, x, z) for z in X] for x in X]
     return [[v + (shift if i == j else 0) for j, v in enumerate(row)] for i, row in enumerate(K)]
 
 
@@ -338,28 +314,20 @@ def exact_values(at: Definition, point: Any) -> tuple[Fraction | None, Fraction 
     """
     problem = at.problem
     if isinstance(problem, OneNormProblem):
-        u = _fractions(round_to_dyadic_grid(point.u, np.full(problem.p, problem.C), problem.bias_signs))
+        u = fractions(round_to_dyadic_grid(point.u, np.full(problem.p, problem.C), problem.bias_signs))
         x = point.x if problem.over == "points" else round_to_dyadic_grid(point.x, np.full(problem.p, inf), np.zeros(problem.p))
         lower = sum(u, Fraction(0)) / max([Fraction(1), *at.prices(u)])
-        return lower, None if problem.bias and point.b is None else at.cost(_fractions(x), Fraction(point.b or 0.0))
+        return lower, None if problem.bias and point.b is None else at.cost(fractions(x), Fraction(point.b or 0.0))
     if None in at.c:
         return None, None
-    lower, b = at.dual(_fractions(problem.repaired(point.alpha))), Fraction(point.b)
+    lower, b = at.dual(fractions(problem.repaired(point.alpha))), Fraction(point.b)
     if problem.explicit is None:
-        return lower, at.primal(_fractions(problem.gram.merged(point.beta)), b)
+        return lower, at.primal(fractions(problem.gram.merged(point.beta)), b)
     if point.w is None:  # what is judged then is the rounded w of beta
         return lower, None
-    w, Z = _fractions(point.w), [_fractions(row) for row in _dense(problem.explicit.stored)]
+    w, Z = fractions(point.w), [fractions(row) for row in dense(problem.explicit.stored)]
     f = [sum((z * v for z, v in zip(row, w, strict=True)), Fraction(0)) for row in Z]
     return lower, at.primal_of(f, sum((v**2 for v in w), Fraction(0)), b)
-
-
-def _dense(X: Any) -> Any:
-    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-
-
-def _fractions(values: Any) -> list[Fraction]:
-    return [Fraction(v) for v in np.asarray(values).tolist()]
 
 
 # The run.

@@ -117,50 +117,13 @@ ARCHIVES = st.builds(archive, st.lists(st.tuples(NAMES, arrays() | st.binary(max
 OBJECTS = JSON.map(lambda value: json.dumps(value).encode())
 """JSON texts."""
 
-MODEL_KEYS = st.sampled_from(
-    [
-        "kind",
-        "intercept",
-        "kernel",
-        "gamma",
-        "degree",
-        "coef0",
-        "dual_coef",
-        "support",
-        "support_vectors",
-        "coef",
-        "loss",
-        "fit_intercept",
-        "intercept_scaling",
-        "C",
-        "class_weight",
-    ]
-)
-MODEL_WORDS = st.one_of(
-    NUMBERS,
-    st.sampled_from(
-        [
-            "svm_type",
-            "solver_type",
-            "kernel_type",
-            "nr_class",
-            "label",
-            "rho",
-            "total_sv",
-            "nr_feature",
-            "bias",
-            "SV",
-            "w",
-            "gamma",
-            "degree",
-            "coef0",
-            "c_svc",
-            "rbf",
-            "linear",
-        ]
-    ),
-    ENTRIES,
-)
+MODEL = {
+    "keys": "kind intercept kernel gamma degree coef0 dual_coef support support_vectors coef loss fit_intercept intercept_scaling C"
+    " class_weight",
+    "words": "svm_type solver_type kernel_type nr_class label rho total_sv nr_feature bias SV w gamma degree coef0 c_svc rbf linear",
+}
+MODEL_KEYS = st.sampled_from(MODEL["keys"].split())
+MODEL_WORDS = st.one_of(NUMBERS, st.sampled_from(MODEL["words"].split()), ENTRIES)
 MODELS = st.one_of(
     ARCHIVES,
     st.dictionaries(MODEL_KEYS, JSON, max_size=7).map(lambda values: json.dumps(values).encode()),

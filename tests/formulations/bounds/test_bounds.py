@@ -47,7 +47,7 @@ from equimargin.testing import (
     CANONICAL,
     ONE_NORM,
     classification_data,
-    costs,
+    scales,
     features,
     kernels,
     margin_problems,
@@ -264,13 +264,13 @@ def total_loss(problem: MarginProblem, f: np.ndarray, b: Fraction) -> Fraction:
         st.builds(
             lambda data, C, loss: classification(data.X, data.y, C, loss=loss, delta=0.3 if loss == "huberised_hinge" else None),
             classification_data(),
-            costs(),
+            scales(),
             st.sampled_from(["hinge", "squared_hinge", "huberised_hinge"]),
         ),
         st.builds(
             lambda data, C, loss: regression(data.X, data.y, C, data.epsilon, loss=loss),
             regression_data(),
-            costs(),
+            scales(),
             st.sampled_from(["hinge", "squared_hinge"]),
         ),
     ),
@@ -541,7 +541,7 @@ def test_two_points_one_margin() -> None:
     assert interval(problem, Point(alpha=np.full(2, 50.0))).lower == pytest.approx(0.5)
 
 
-@given(costs(), st.floats(0.1, 10))
+@given(scales(), st.floats(0.1, 10))
 def test_one_pair_in_closed_form(C: float, distance: float) -> None:
     """One pair at distance d: alpha = min(C, 1 / d^2), the optimum alpha - alpha^2 d^2 / 2."""
     problem = ranking(np.array([[distance], [0.0]]), [1, 0], C=C)

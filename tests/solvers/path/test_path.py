@@ -17,6 +17,7 @@ from scipy import sparse
 
 from campaigns import nightly_bounds_path as bounds
 from campaigns import nightly_path as nightly
+from campaigns.exact.nightly import Definition
 from equimargin.formulations import (
     Kernel,
     MarginProblem,
@@ -211,7 +212,7 @@ def test_an_offset_of_all_points_changes_no_answer(kind: str) -> None:
         assert at.status is Status.OPTIMAL
         assert at.relative_gap <= 1e-8
         problem_at, point = as_a(MarginProblem, at.problem), as_a(Point, at.point)
-        excess = bounds.rational_primal(problem_at, bounds.rational_gram(dense(problem_at)), point) - at.interval.lower
+        excess = bounds.primal_value(Definition(problem_at), point) - at.interval.lower
         claim = min(at.relative_gap, float(far.gaps[t]))
         assert float(excess) / at.interval.scale <= 10 * (claim + at.interval.relative_width)
 
@@ -236,7 +237,7 @@ def test_an_offset_of_all_targets_changes_no_answer(kernel: Kernel, offset: floa
         optimum = exact_optimum(at.problem, start=at.point).value if isinstance(kernel, Linear) else None
         if optimum is not None:
             problem, point = as_a(MarginProblem, at.problem), as_a(Point, at.point)
-            excess = bounds.rational_primal(problem, bounds.rational_gram(problem), point) - optimum
+            excess = bounds.primal_value(Definition(problem), point) - optimum
             assert 0 <= excess <= 10 * at.relative_gap * max(abs(float(optimum)), 1e-4 * at.problem.scale)
 
 
@@ -248,11 +249,6 @@ def test_targets_far_apart_lose_nothing_by_centring() -> None:
     assert isinstance(rows, Tube)
     assert offset == 1e9 + 0.1
     assert [Fraction(v) + Fraction(offset) for v in rows.y] == [Fraction(1e9 + 0.1), Fraction(1e9), Fraction(1.4e9)]
-
-
-def dense(problem: MarginProblem) -> MarginProblem:
-    """The same problem with dense features."""
-    return replace(problem, X=problem.X.toarray()) if hasattr(problem.X, "toarray") else problem
 
 
 def test_an_answer_says_how_good_it_is() -> None:

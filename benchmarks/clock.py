@@ -1,0 +1,82 @@
+"""The clock of all benchmarks: CPU seconds of sides in turn, A B A B, and their medians."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+LONG_SECONDS = 2.0
+"""CPU seconds from which on a first run is a side's figure, and is not repeated."""
+
+
+class Timed(NamedTuple):
+    """The result of a call, its CPU seconds, all threads counted, and those on the wall."""
+
+    result: Any
+    cpu: float
+    wall: float
+
+
+def timed(run: Callable[[], Any]) -> Timed:
+    """Run a function on both clocks."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = run()
+    return Timed(result, time.process_time() - cpu, time.perf_counter() - wall)
+
+
+def in_turn(*sides: Callable[[], Any], rounds: int = 3, limit: float = float("inf")) -> list[Timed]:
+    """Run all sides in turn: the last result and the median seconds of each.
+
+    No further round begins after `limit` CPU seconds.
+    """
+    turns: list[list[Timed]] = []
+    while len(turns) < rounds and sum(one.cpu for turn in turns for one in turn) < limit:
+        turns.append([timed(run) for run in sides])
+        turns[:-1] = [[one._replace(result=None) for one in turn] for turn in turns[:-1]]  # large results are not kept
+    cpu, wall = (np.median([[one[at] for one in turn] for turn in turns], axis=0).tolist() for at in (1, 2))
+    return [Timed(one.result, *seconds) for one, *seconds in zip(turns[-1], cpu, wall, strict=True)]
+
+
+def settled(run: Callable[[], Any], short: float, rounds: int = 3) -> Timed:
+    """Time a call; if it is short, return the median of more."""
+    first = timed(run)
+    return first if first.cpu >= short else in_turn(run, rounds=rounds)[0]
+
+
+def against(first: Timed, theirs: Callable[[], Any], ours: Callable[[], Any]) -> list[Timed]:
+    """Time two sides in turn after the first run of theirs, which is its figure if it is long."""
+    ours()
+    return [first, *in_turn(ours)] if first.cpu > LONG_SECONDS else in_turn(theirs, ours)
+
+
+def used() -> tuple[float, float, float]:
+    """Return CPU seconds of this process and of its living descendants, and the wall clock."""
+    import psutil
+
+    this = psutil.Process()
+    seconds = [sum(process.cpu_times()[:2]) for process in (this, *this.children(recursive=True))]
+    return seconds[0], sum(seconds[1:]), time.perf_counter()
+
+
+@contextmanager
+def spent() -> Iterator[list[float]]:
+    """Fill a list with what `used` counts of a block."""
+    found: list[float] = []
+    before = used()
+    yield found
+    found += [after - start for after, start in zip(used(), before, strict=True)]
+
+
+def cpu_so_far(pid: int) -> float:
+    """Return CPU seconds of a running process; NaN on systems without /proc."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return float("nan")
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,1 @@
+"""What running elsewhere adds to answers: studies, and partitions on a cluster."""

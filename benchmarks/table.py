@@ -1,0 +1,142 @@
+"""Benchmarks: a module has a BENCHMARK, which yields tables, printed line by line as they are measured and kept in build/NAME.json."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT.parent / "shared" / "data"
+"""The folder of public data sets that do not ship with the project, beside the checkout."""
+LONGEST = 3600.0
+"""Time limit of what is measured in a process of its own, in seconds of the clock; it has crashed by then."""
+Line = dict[str, Any]
+"""A line: figures by the heads of their columns, and more for the file."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Lines, and how they are printed.
+
+    columns : the format of each by its head: its width first, "s" for words.  lines : they are measured one by one.
+    """
+
+    columns: Mapping[str, str]
+    lines: Iterable[Line]
+
+    def printed(self) -> Iterator[Line]:
+        """Print the heads and every line; yield the lines."""
+        if self.columns:
+            print(" ".join(aligned(head, form) for head, form in self.columns.items()), flush=True)
+        for line in self.lines:
+            if self.columns:
+                cells = (cell(line.get(head), form) for head, form in self.columns.items())
+                print(" ".join(cells).rstrip(), flush=True)
+            yield line
+
+
+def aligned(text: str, form: str) -> str:
+    """Return a text in its column: words begin on the left, figures end on the right."""
+    width = int(re.sub(r"\D.*", "", form) or 0)
+    return text.ljust(width) if form.endswith("s") else text.rjust(width)
+
+
+def cell(value: Any, form: str) -> str:
+    """Return a figure in its column, "-" where there is none."""
+    if form.endswith("s"):
+        return aligned("" if value is None else str(value), form)
+    return aligned("-", form) if value is None or math.isnan(value) else format(value, form)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Leave linear algebra one thread, and peers that stop early without their warnings."""
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def quietly(measure: Callable[..., Any], *arguments: Any) -> Any:
+    """Measure in this process."""
+    with quiet():
+        return measure(*arguments)
+
+
+def alone(measure: Callable[..., Any], *arguments: Any) -> Any:
+    """Measure in a process of its own, whose memory is that of one row."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
+        return own.submit(quietly, measure, *arguments).result(LONGEST)
+
+
+def on_one_processor() -> None:
+    """Leave this process a single processor where the system can: libraries that are loaded later then start no threads."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What is measured, on one BLAS thread.
+
+    about : the docstring of its module.  tables : made from the options.  options : their defaults and explanations by name.
+    """
+
+    about: str | None
+    tables: Callable[[argparse.Namespace], Iterator[Table]]
+    options: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
+
+    def main(self, name: str, arguments: Sequence[str] | None = None) -> None:
+        """Measure, print and write what the options ask for."""
+        parser = argparse.ArgumentParser(
+            prog=f"run.py {name}", description=self.about, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        for option, (default, words) in self.options.items():
+            if isinstance(default, bool):
+                parser.add_argument(f"--{option}", action="store_true", help=words)
+            elif isinstance(default, tuple):
+                parser.add_argument(f"--{option}", nargs="*", type=type(default[0]), default=default, help=words)
+            else:
+                parser.add_argument(f"--{option}", type=type(default), default=default, help=words)
+        parser.add_argument("--json", type=Path, default=ROOT / "build" / f"{name.rpartition('.')[2]}.json", help="where all figures go")
+        asked = parser.parse_args(arguments)
+        print(f"load {os.getloadavg()[0]:.1f}")
+        asked.json.parent.mkdir(parents=True, exist_ok=True)
+        found: list[Line] = []
+        with quiet():
+            for table in self.tables(asked):
+                found += table.printed()
+                asked.json.write_text(json.dumps(found, indent=1, default=str) + "\n", encoding="utf-8")
+
+
+QUICK = {"quick": (False, "the small rows")}
+"""The option of benchmarks whose rows say whether they are `quick`."""
+
+
+def chosen(rows: Iterable[Any], asked: argparse.Namespace) -> list[Any]:
+    """Return the rows that are measured."""
+    return [row for row in rows if row.quick or not asked.quick]
+
+
+def benchmark_of(name: str) -> Benchmark:
+    """Return the benchmark of a module."""
+    try:
+        return import_module(name).BENCHMARK  # type: ignore[no-any-return]
+    except (ModuleNotFoundError, AttributeError) as missing:
+        if getattr(missing, "name", None) not in (name, name.partition(".")[0], "BENCHMARK"):
+            raise
+        raise SystemExit(f"there is no benchmark {name!r}: docs/benchmarks.md has a list") from None
