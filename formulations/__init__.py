@@ -6,9 +6,13 @@ if __name__ != "equimargin.formulations":  # a second copy of every class would 
 from equimargin.formulations import documents, field, links  # documents and field enter their formulations into the registry
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.intervals import Interval, interval
-from equimargin.formulations.declaration import Declaration, FormulaValue
-from equimargin.formulations.family import FAMILIES, Family
-from equimargin.formulations.formulation import REGISTRY, Formulation, declare, families
+from equimargin.formulations.declarations.declaration import Declaration, FormulaValue
+from equimargin.formulations.declarations.family import FAMILIES, Family
+from equimargin.formulations.declarations.formulation import REGISTRY, Formulation, declare, families
+from equimargin.formulations.declarations.program_problem import ProgramProblem
+from equimargin.formulations.declarations.source import DOCUMENTS, Source
+from equimargin.formulations.declarations.symbols import DeclarationValues, Symbols, maximize, minimize
+from equimargin.formulations.documents.reduced_graph import reduced_preferences, reduction_factor
 from equimargin.formulations.kernels.exponential import exponential
 from equimargin.formulations.kernels.kernel import Kernel, linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.problem.construct import (
@@ -24,11 +28,7 @@ from equimargin.formulations.problem.construct import (
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import OneNormPoint, Point
-from equimargin.formulations.program_problem import ProgramProblem
-from equimargin.formulations.reduced_graph import reduced_preferences, reduction_factor
-from equimargin.formulations.refusal import Refusal
-from equimargin.formulations.source import DOCUMENTS, Source
-from equimargin.formulations.symbols import DeclarationValues, Symbols, maximize, minimize
+from equimargin.formulations.problem.refusal import Refusal
 
 __all__ = [
     "DOCUMENTS",

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import Bias
-from equimargin.formulations.problem.construct import classification, make_problem, regression
+from equimargin.formulations.problem.construct import classification, make_margin_problem, regression
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import Tube
@@ -175,7 +175,7 @@ def _problem(model: Model, X: Any, y: ArrayLike, C: float, epsilon: float | None
     targets, claimed = np.asarray(y), model.claimed
     if claimed.task == "regression":
         half_width = _agreed("epsilon", claimed.epsilon, epsilon)
-        return make_problem("regression", X, targets, C, claimed.kernel, claimed.loss, half_width, sample_weight=sample_weight)
+        return make_margin_problem("regression", X, targets, C, claimed.kernel, claimed.loss, half_width, sample_weight=sample_weight)
     if epsilon is not None:
         raise ValueError("epsilon belongs to regression, and this is a model for classification")
     labels = np.unique(targets)
@@ -188,7 +188,7 @@ def _problem(model: Model, X: Any, y: ArrayLike, C: float, epsilon: float | None
         X = _appended(X, claimed.constant)
     bias: Bias = True if claimed.free_bias else "penalized" if claimed.constant == 1.0 else False
     given = None if (weights == 1.0).all() else weights
-    return make_problem("classification", X, signs, C, claimed.kernel, claimed.loss, bias=bias, sample_weight=given)
+    return make_margin_problem("classification", X, signs, C, claimed.kernel, claimed.loss, bias=bias, sample_weight=given)
 
 
 def _linear_point(model: Model, problem: MarginProblem) -> Point:

@@ -16,7 +16,7 @@ def names_of_files() -> list[str]:
 
 
 @cache
-def text_of(file: str) -> str:
+def read_theory(file: str) -> str:
     """A file as it is.
 
     Parameters
@@ -28,7 +28,7 @@ def text_of(file: str) -> str:
 
 def without_comments(file: str) -> str:
     """A file without its comments."""
-    return re.sub(r"\(\*.*?\*\)", "", text_of(file), flags=re.DOTALL)
+    return re.sub(r"\(\*.*?\*\)", "", read_theory(file), flags=re.DOTALL)
 
 
 def statement(theorem: str) -> str:
@@ -49,7 +49,7 @@ def statement(theorem: str) -> str:
     return str(found[0])
 
 
-def line_of(theorem: str) -> int:
+def find_line(theorem: str) -> int:
     """The line of its file, from 1, in which a theorem begins.
 
     Parameters
@@ -57,7 +57,7 @@ def line_of(theorem: str) -> int:
     theorem : file.name.
     """
     file, name = theorem.split(".")
-    before, found, _ = text_of(file).partition(f"\nTheorem {name}")
+    before, found, _ = read_theory(file).partition(f"\nTheorem {name}")
     if not found:
         raise LookupError(f"no theorem is called {theorem}")
     return before.count("\n") + 2

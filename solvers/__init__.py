@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if __name__ != "equimargin.solvers":  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.solvers import ...")
 
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers.registry import SOLVERS, Solver, solve, solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status

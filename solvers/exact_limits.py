@@ -9,7 +9,7 @@ from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Po
 from equimargin.formulations.problem.choices import LOSSES
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.listed import Pairs
 
 EXACT_POINTS = 1500

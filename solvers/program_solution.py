@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.numeric.jit import run_seconds
-from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.solution import AnySolution, Status
 

@@ -29,17 +29,17 @@ from typing import Any, Generic, Protocol, TypeVar, overload, runtime_checkable
 
 import numpy as np
 
-from equimargin.formulations.family import FAMILIES, Family, check_name
-from equimargin.formulations.formulation import REGISTRY
+from equimargin.formulations.declarations.family import FAMILIES, Family, check_name
+from equimargin.formulations.declarations.formulation import REGISTRY
+from equimargin.formulations.declarations.program_problem import ProgramProblem
+from equimargin.formulations.declarations.user_functions import innermost, kept, kept_from_quitting
 from equimargin.formulations.numeric.arguments import did_you_mean, format_value
 from equimargin.formulations.numeric.jit import run_seconds, seconds_to_compile
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
-from equimargin.formulations.program_problem import ProgramProblem
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.registry import Registry
-from equimargin.formulations.user_functions import innermost, kept, kept_from_quitting
 from equimargin.solvers.exact_limits import refusal as exact_refusal
 from equimargin.solvers.program_solution import solved
 from equimargin.solvers.requirements import P, Requirements

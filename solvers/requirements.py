@@ -20,14 +20,14 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from equimargin.formulations.declarations.user_functions import innermost, kept
 from equimargin.formulations.numeric.arguments import did_you_mean, format_value
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.rows.loss import LOSS_NAMES
-from equimargin.formulations.user_functions import innermost, kept
 
 P = TypeVar("P", bound=AnyProblem)
 

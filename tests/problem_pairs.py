@@ -10,7 +10,7 @@ import cvxpy as cp
 import numpy as np
 from hypothesis import strategies as st
 
-from equimargin.formulations.programs import program_of
+from equimargin.formulations.programs import compile_program
 from equimargin.solvers.exact.program import Optimum, program_optimum
 from equimargin.testing import classification_data, regression_data
 
@@ -120,7 +120,7 @@ def soft_at_nu(d: Any) -> Any:
 
 def soft_at_its_cost(d: Any) -> Any:
     """nu-SVC as a soft margin: C = 1 / (m rho), and the value is rho^2 v - nu rho."""
-    program = program_of(nu_svc(d), "fractions")
+    program = compile_program(nu_svc(d), "fractions")
     found = program_optimum(program)
     rho = found.x[program.columns["rho"].start] if isinstance(found, Optimum) else 0
     if rho == 0:
@@ -151,7 +151,7 @@ def lasso_bounded(d: Any) -> Any:
 
 def lasso_bounded_at_its_norm(d: Any) -> Any:
     """The bound is |w*|_1 of an optimal w*, and the weight times it is added: equal by Lagrange, and no renaming."""
-    program = program_of(lasso(d), "fractions")
+    program = compile_program(lasso(d), "fractions")
     found = program_optimum(program)
     assert isinstance(found, Optimum)
     norm = sum((abs(v) for v in found.x[program.columns["w"]]), Fraction(0))

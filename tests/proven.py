@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations import REGISTRY, MarginProblem
-from equimargin.formulations.formulation import formulation_data
+from equimargin.formulations.declarations.formulation import formulation_data
 from equimargin.proofs.program.proven_optimum import ProvenOptimum, proven_optimum
 from narrow import present
 

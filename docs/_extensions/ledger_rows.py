@@ -23,7 +23,7 @@ EVIDENCE = {
 """Evidence of a row of the ledger, by its kind."""
 
 
-def rows_of(formulations: Sequence[Formulation]) -> Iterator[str]:
+def write_ledger_rows(formulations: Sequence[Formulation]) -> Iterator[str]:
     """Yield the ledger's rows of the equations that these formulations print, or show."""
     yield from ("## What the documents say, and what became of it", "")
     # A row belongs to a family by the number of a printed equation, or by the id of a formulation.

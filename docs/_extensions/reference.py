@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from docstrings import escaped
-from ledger_rows import rows_of
+from ledger_rows import write_ledger_rows
 from typer.testing import CliRunner
 
 from equimargin.atlas import pages as atlas
@@ -78,7 +78,7 @@ def pages() -> dict[str, str]:
         "api/index.md": _modules(),
     }
     made |= {f"api/{module}.md": _module(module) for module in PUBLIC}
-    found = {f"atlas/{name}": text for name, text in atlas.pages(rows_of).items()}
+    found = {f"atlas/{name}": text for name, text in atlas.pages(write_ledger_rows).items()}
     inside = "\n".join(sorted(name.removeprefix("atlas/").removesuffix(".md") for name in found if name != "atlas/index.md"))
     found["atlas/index.md"] += f"\n```{{toctree}}\n:hidden:\n\n{inside}\n```\n"
     return found | {f"reference/{name}": "\n".join(lines) + "\n" for name, lines in made.items()}

@@ -17,7 +17,7 @@ import warnings
 import cvxpy as cp
 import numpy as np
 
-from equimargin.formulations.programs import program_of
+from equimargin.formulations.programs import compile_program
 from equimargin.solvers.exact.program import Optimum, program_optimum
 
 
@@ -35,7 +35,7 @@ def main() -> None:
         print(f"{backend:9} {hinge().solve(solver=backend):.6f}")
     data, _, _ = hinge().get_problem_data("HIGHS", solver_opts={})
     print("bounds of the unknowns for HIGHS:", *zip(data["lower_bounds"].tolist(), data["upper_bounds"].tolist(), strict=True))
-    outcome = program_optimum(program_of(hinge()))
+    outcome = program_optimum(compile_program(hinge()))
     assert isinstance(outcome, Optimum)
     print("exactly  ", outcome.value)
 

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.declarations.family import Family
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import Symbols, cp, maximize, minimize
 from equimargin.formulations.documents.point_maps import MULTIPLIERS
-from equimargin.formulations.family import Family
 from equimargin.formulations.problem.construct import ordinal
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import Symbols, cp, maximize, minimize
 
 CHU = "Chu, Keerthi, New Approaches to Support Vector Ordinal Regression (2005)"
 SHASHUA = Source("Shashua 2003", "section 2", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")

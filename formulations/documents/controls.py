@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import Symbols, cp, maximize, minimize
 from equimargin.formulations.documents.chu_shashua import (
     OF_RANKING,
     differences,
@@ -18,18 +20,16 @@ from equimargin.formulations.documents.chu_shashua import (
     ord_implicit_l2,
 )
 from equimargin.formulations.documents.point_maps import MULTIPLIERS, WITH_BIAS
+from equimargin.formulations.documents.reduced_graph import reduced_preferences
 from equimargin.formulations.documents.yu_kim import rank_l1, rank_onenorm, rvm, svm_onenorm, svm_soft
 from equimargin.formulations.kernels.kernel import Linear, Precomputed
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import OneNormPoint
-from equimargin.formulations.reduced_graph import reduced_preferences
-from equimargin.formulations.refusal import Refusal, refuse_size
+from equimargin.formulations.problem.refusal import Refusal, refuse_size
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import Symbols, cp, maximize, minimize
 
 DIFFERENCE_LIMIT = 2_000
 """Pairs, at most, of a problem with a kernel of differences, whose Gram matrix is p x p."""

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equimargin.formulations.checks import needing
-from equimargin.formulations.drawing import Data
-from equimargin.formulations.family import Family
+from equimargin.formulations.declarations.checks import needing
+from equimargin.formulations.declarations.drawing import Data
+from equimargin.formulations.declarations.family import Family
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import cp
 from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import cp
 
 TITLE = "Wu, Lin, Weng, Probability Estimates for Multi-class Classification by Pairwise Coupling (2004)"
 TOO_SURE = 1e-7

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from functools import partial
 
+from equimargin.formulations.declarations.family import Family
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import Symbols, cp, maximize, minimize
 from equimargin.formulations.documents.point_maps import MULTIPLIERS, WITH_BIAS
-from equimargin.formulations.family import Family
 from equimargin.formulations.problem.construct import classification
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import Symbols, cp, maximize, minimize
 
 svm_l2 = Family("svm.l2", problem=partial(classification, loss="squared_hinge"))
 

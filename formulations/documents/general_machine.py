@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.checks import classes, matrix, needing, positive, real
-from equimargin.formulations.drawing import Data, points
-from equimargin.formulations.family import Family
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import cp
+from equimargin.formulations.declarations.checks import classes, matrix, needing, positive, real
+from equimargin.formulations.declarations.drawing import Data, points
+from equimargin.formulations.declarations.family import Family
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import cp
 
 TITLE = "Cortes, Vapnik, Support-Vector Networks (1995)"
 POWERS = [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0), (2.0, 0.5), (1.5, 1.0)]

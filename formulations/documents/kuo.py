@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.declaration import FormulaValue
+from equimargin.formulations.declarations.declaration import FormulaValue
+from equimargin.formulations.declarations.family import Family
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import DeclarationValues, Symbols, cp, maximize, minimize
+from equimargin.formulations.documents.max_margin import length, point_of_margin, value_of_margin
 from equimargin.formulations.documents.point_maps import COEFFICIENTS, MULTIPLIERS, WITH_SLACKS
+from equimargin.formulations.documents.subsets import declared_subsets, has_every_subset
 from equimargin.formulations.documents.yu_kim import rank_l1
-from equimargin.formulations.family import Family
-from equimargin.formulations.max_margin import length, point_of_margin, value_of_margin
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.problem.construct import classification, ranking
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.source import Source
-from equimargin.formulations.subsets import declared_subsets, has_every_subset
-from equimargin.formulations.symbols import DeclarationValues, Symbols, cp, maximize, minimize
 
 nobias = Family("svm.nobias", problem=partial(classification, bias=False))
 nobias_hard = Family("svm.nobias_hard", problem=partial(classification, C=np.inf, bias=False))

@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.checks import Optional, matrix, needing, positive, targets
+from equimargin.formulations.declarations.checks import Optional, matrix, needing, positive, targets
+from equimargin.formulations.declarations.drawing import Data, points
+from equimargin.formulations.declarations.family import Family
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import cp, maximize, minimize
 from equimargin.formulations.documents.chu_shashua import CHU
-from equimargin.formulations.drawing import Data, points
-from equimargin.formulations.family import Family
 from equimargin.formulations.numeric.arguments import check_weights
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import cp, maximize, minimize
 
 
 def drawn(**parameters: list[float]) -> Any:
@@ -75,16 +75,16 @@ class ThresholdRows(NamedTuple):
     D: NDArray[np.float64]
 
 
-def weights_of(d: Data) -> NDArray[np.float64]:
+def get_weights(d: Data) -> NDArray[np.float64]:
     """Return the weights of the points, (m,), ones where the data have none."""
     return np.asarray(d.get("weights", np.ones(len(d["y"]))), dtype=np.float64)
 
 
-def rows_of(d: Data) -> ThresholdRows:
+def make_threshold_rows(d: Data) -> ThresholdRows:
     """Return the rows of the thresholds y_i - 1 and y_i of the points with a weight."""
     from scipy import sparse
 
-    y, weights = np.asarray(d["y"]).astype(np.int64), weights_of(d)
+    y, weights = np.asarray(d["y"]).astype(np.int64), get_weights(d)
     T = int(y.max())
     i = np.repeat(np.flatnonzero(weights), 2)
     k = y[i] - np.tile([1, 0], len(i) // 2)
@@ -107,7 +107,7 @@ def _more_levels(d: Data) -> str | None:
 )
 def explicit_primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of k = y_i - 1 and y_i,  b_k <= b_{k+1}."""
-    X, (A, S, c, D) = d["X"], rows_of(d)
+    X, (A, S, c, D) = d["X"], make_threshold_rows(d)
     w, b, xi = cp.Variable(X.shape[1], "w"), cp.Variable(S.shape[1], "b"), cp.Variable(len(c), "xi")
     return minimize(
         cp.sum_squares(w) / 2 + c @ xi,
@@ -121,11 +121,11 @@ def explicit_primal(d: Data) -> cp.Problem:
     "dual",
     latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2"
     r" \quad\text{s.t.}\quad \sum_i s_{ik} a_{ik} = \mu_{k-1} - \mu_k,\ 0 \le a \le C,\ \mu \ge 0",
-    to_canonical=lambda v, d: {"w": d["X"].T @ (rows_of(d).A.T @ v["a"])},
+    to_canonical=lambda v, d: {"w": d["X"].T @ (make_threshold_rows(d).A.T @ v["a"])},
 )
 def explicit_dual(d: Data) -> cp.Problem:
     """max sum a - 1/2 |sum a_ik s_ik x_i|^2   s.t.   0 <= a <= C,  mu >= 0,  sum_i s_ik a_ik = mu_{k-1} - mu_k,  mu_{-1} = mu_{L-2} = 0."""
-    X, (A, S, c, D) = d["X"], rows_of(d)
+    X, (A, S, c, D) = d["X"], make_threshold_rows(d)
     a, mu = cp.Variable(len(c), "a"), cp.Variable(len(D), "mu") if len(D) else None
     return maximize(
         cp.sum(a) - cp.sum_squares((A @ X).T @ a) / 2,
@@ -142,7 +142,7 @@ def explicit_beta(d: Data) -> cp.Problem:
 
     It is stated by w = X'beta, because products that round K have another rank than X, and another optimum.
     """
-    X, (A, S, c, D) = d["X"], rows_of(d)
+    X, (A, S, c, D) = d["X"], make_threshold_rows(d)
     beta, w, b = cp.Variable(len(X), "beta"), cp.Variable(X.shape[1], "w"), cp.Variable(S.shape[1], "b")
     return minimize(
         cp.sum_squares(w) / 2 + c @ cp.pos(1 - (A @ (X @ w) - S @ b)),
@@ -154,7 +154,7 @@ def explicit_beta(d: Data) -> cp.Problem:
 @explicit.formulation("two_levels", applies=_more_levels, to_canonical=lambda v, d: {"w": v["w"], "b": -np.ravel(v["b"])})
 def explicit_two_levels(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+, svm.soft at the labels -1 and 1 of the levels 0 and 1, with b = -b_0."""
-    w, b, c = cp.Variable(d["X"].shape[1], "w"), cp.Variable(name="b"), d["C"] * weights_of(d)
+    w, b, c = cp.Variable(d["X"].shape[1], "w"), cp.Variable(name="b"), d["C"] * get_weights(d)
     return minimize(cp.sum_squares(w) / 2 + c @ cp.pos(1 - cp.multiply(2.0 * d["y"] - 1.0, d["X"] @ w + b)))
 
 
@@ -164,6 +164,6 @@ def explicit_unordered(d: Data) -> cp.Problem:
 
     Without b_k <= b_{k+1} it is lower where none of its optima has b in order.
     """
-    X, (A, S, c, _) = d["X"], rows_of(d)
+    X, (A, S, c, _) = d["X"], make_threshold_rows(d)
     w, b, xi = cp.Variable(X.shape[1], "w"), cp.Variable(S.shape[1], "b"), cp.Variable(len(c), "xi")
     return minimize(cp.sum_squares(w) / 2 + c @ xi, margin=A @ (X @ w) - S @ b >= 1 - xi, slack=xi >= 0)

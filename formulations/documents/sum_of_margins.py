@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.documents.ordered_thresholds import check, drawn, weights_of
-from equimargin.formulations.drawing import Data
-from equimargin.formulations.family import Family
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import cp, maximize, minimize
+from equimargin.formulations.declarations.drawing import Data
+from equimargin.formulations.declarations.family import Family
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import cp, maximize, minimize
+from equimargin.formulations.documents.ordered_thresholds import check, drawn, get_weights
 
 SHASHUA = Source("Shashua 2003", "section 3", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
 sum_of_margins = Family("ord.sum", SHASHUA, data=partial(drawn, C=[1.0, 2.0, 0.5]), check=check)
@@ -52,7 +52,7 @@ def _rows(d: Data) -> MarginRows:
     """Return the rows of the points with a weight."""
     from scipy import sparse
 
-    y, weights = np.asarray(d["y"], dtype=np.int64), weights_of(d)
+    y, weights = np.asarray(d["y"], dtype=np.int64), get_weights(d)
     T, kept = int(y.max()), np.flatnonzero(weights)
     low, high = kept[y[kept] < T], kept[y[kept] > 0]
     i, p = np.concatenate([low, high]), len(low) + len(high)
@@ -63,7 +63,7 @@ def _rows(d: Data) -> MarginRows:
 
 def unbounded(d: Data) -> str | None:
     """The condition on C: below it an end of the intervals goes to infinity, which no ray of a cone program shows."""
-    of_level = np.bincount(np.asarray(d["y"], dtype=np.int64), weights_of(d))
+    of_level = np.bincount(np.asarray(d["y"], dtype=np.int64), get_weights(d))
     least = d["C"] * min(of_level[0], of_level[-1])
     return f"C times the weight of an outer level is {least:g}, below 1: no optimum is finite" if least < 1 else None
 

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.declarations.family import Family
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import DeclarationValues, Symbols, cp, maximize, minimize
+from equimargin.formulations.documents.max_margin import length, point_of_margin, value_of_margin
 from equimargin.formulations.documents.point_maps import MULTIPLIERS, WITH_BIAS, WITH_SLACKS
-from equimargin.formulations.family import Family
-from equimargin.formulations.max_margin import length, point_of_margin, value_of_margin
 from equimargin.formulations.problem.construct import (
     classification,
     one_norm_classification,
@@ -24,8 +26,6 @@ from equimargin.formulations.problem.construct import (
     regression,
 )
 from equimargin.formulations.problem.point import OneNormPoint, Point
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import DeclarationValues, Symbols, cp, maximize, minimize
 
 svm_hard = Family("svm.hard", problem=partial(classification, C=np.inf))
 svm_soft = Family("svm.soft", problem=classification)

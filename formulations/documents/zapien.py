@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import Symbols, cp, maximize, minimize, reciprocal
 from equimargin.formulations.documents.yu_kim import rank_l1
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import Symbols, cp, maximize, minimize, reciprocal
 
 FUNCTION: dict[str, Any] = {
     "carries": "function",

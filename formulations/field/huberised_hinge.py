@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.declarations.family import Family
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import Symbols, cp, maximize, minimize
 from equimargin.formulations.documents.point_maps import MULTIPLIERS
-from equimargin.formulations.family import Family
 from equimargin.formulations.problem.construct import classification
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import Symbols, cp, maximize, minimize
 
 CHAPELLE = "Chapelle, Training a Support Vector Machine in the Primal (2007)"
 huberised_hinge = Family(

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.checks import Optional, matrix, needing, positive, targets
-from equimargin.formulations.drawing import Data, points
-from equimargin.formulations.family import Family
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import cp
+from equimargin.formulations.declarations.checks import Optional, matrix, needing, positive, targets
+from equimargin.formulations.declarations.drawing import Data, points
+from equimargin.formulations.declarations.family import Family
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import cp
 
 TIBSHIRANI = "Tibshirani, Regression Shrinkage and Selection via the Lasso (1996)"
 YUAN = "Yuan, Lin, Model Selection and Estimation in Regression with Grouped Variables (2006)"

@@ -9,11 +9,11 @@ from functools import partial
 
 import numpy as np
 
-from equimargin.formulations.checks import classes, matrix, needing, positive
-from equimargin.formulations.drawing import Data, points
-from equimargin.formulations.family import Family
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import cp
+from equimargin.formulations.declarations.checks import classes, matrix, needing, positive
+from equimargin.formulations.declarations.drawing import Data, points
+from equimargin.formulations.declarations.family import Family
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import cp
 
 TITLE = "Suykens, Vandewalle, Least Squares Support Vector Machine Classifiers (1999)"
 ls_svm = Family(

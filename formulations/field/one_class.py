@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from equimargin.formulations.checks import matrix, needing, share
-from equimargin.formulations.declaration import FormulaValue
-from equimargin.formulations.drawing import Data, points
-from equimargin.formulations.family import Family
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import cp
+from equimargin.formulations.declarations.checks import matrix, needing, share
+from equimargin.formulations.declarations.declaration import FormulaValue
+from equimargin.formulations.declarations.drawing import Data, points
+from equimargin.formulations.declarations.family import Family
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import cp
 
 TITLE = "Schölkopf, Platt, Shawe-Taylor, Smola, Williamson, Estimating the Support of a High-Dimensional Distribution (2001)"
 one_class = Family(

@@ -10,11 +10,11 @@ from functools import partial
 
 import numpy as np
 
-from equimargin.formulations.checks import matrix, needing, real, targets
-from equimargin.formulations.drawing import Data, points
-from equimargin.formulations.family import Family
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import cp
+from equimargin.formulations.declarations.checks import matrix, needing, real, targets
+from equimargin.formulations.declarations.drawing import Data, points
+from equimargin.formulations.declarations.family import Family
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import cp
 
 TITLE = "Koenker, Bassett, Regression Quantiles (1978)"
 quantile = Family(

@@ -9,7 +9,7 @@ import numpy as np
 from equimargin.formulations.kernels.kernel import Kernel, set_number, squared_distances, squared_norms
 from equimargin.formulations.kernels.registry import kernel
 from equimargin.formulations.numeric.arrays import Array, Features, dense
-from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, unit_of
+from equimargin.formulations.numeric.rounding import SMALLEST, find_unit, gamma_n
 
 
 @kernel("exponential")
@@ -53,7 +53,7 @@ class Exponential(Kernel):
         gamma_{d+8} of itself and by gamma sqrt(2 d eta). libm's exp is off by 4 ulp, which are
         4 eta below 2^-1022.
         """
-        unit, d = unit_of(K), X.shape[1]
+        unit, d = find_unit(K), X.shape[1]
         largest = [float(squared_norms(points).max(initial=0.0)) for points in (X, Z)]
         if not 4 * sum(largest) < np.inf:  # a square may have overflowed: all that is known is 0 <= k <= 1
             return np.full(X.shape[0], float(v.sum()) * 1.01)

@@ -17,7 +17,7 @@ from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear
 from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, is_sparse
 from equimargin.formulations.numeric.jit import brief, fast, in_numpy, jit
-from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, multiply_with_depth, round_toward, unit_of
+from equimargin.formulations.numeric.rounding import SMALLEST, find_unit, gamma_n, multiply_with_depth, round_toward
 
 Index = NDArray[np.int64]
 
@@ -113,7 +113,7 @@ class Explicit:
     def values(self, w: Array) -> tuple[Array, Array]:
         """Z w and a bound on its error, (m,) each, for w (q,), in whose precision they are computed."""
         gamma, size = gamma_n(self.q + 2), round_toward(np.abs(w).astype(np.float64), 1)
-        return self @ w, _sum_error(gamma_n(self.q + 2, unit_of(w)), (1 + gamma) * self.absolute_dot(size), w)
+        return self @ w, _sum_error(gamma_n(self.q + 2, find_unit(w)), (1 + gamma) * self.absolute_dot(size), w)
 
     def combination(self, beta: Array) -> tuple[Array, Array]:
         """Z' beta and a bound on its error, (q,) each, for beta (m,), in whose precision they are computed; its entries are float64."""
@@ -121,7 +121,7 @@ class Explicit:
         w[: self.d], depth = multiply_with_depth(self.X.T, beta)
         if self.constant:
             w[self.d :] = multiply_with_depth(np.ones((1, self.m)), beta)[0]
-        return w, _sum_error(gamma_n(depth + 2, unit_of(w)), (1 + gamma_n(self.m + 2)) * size, beta)
+        return w, _sum_error(gamma_n(depth + 2, find_unit(w)), (1 + gamma_n(self.m + 2)) * size, beta)
 
     def kernel_product(self, v: Array) -> tuple[Array, Array]:
         """K v = Z (Z'v) and a bound on its error, (m,) each, for v (m,), in whose precision they are computed; its entries are float64."""

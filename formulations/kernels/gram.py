@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.kernel import Kernel, Linear
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
-from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, multiply_with_depth, round_toward, unit_of
+from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, find_unit, gamma_n, multiply_with_depth, round_toward
 
 STORED_ROWS = 6000
 """Rows of the largest Gram matrix that is kept in memory, 288 MB. A larger one is recomputed tile by tile."""
@@ -166,7 +166,7 @@ def _product(kernel: Kernel, X: Features, Z: Features, K: Array, v: Array) -> tu
     """K v and a bound on its error, both (n,), for the computed K = k(X, Z), (n, m)."""
     size = np.abs(v)
     f, depth = multiply_with_depth(K, v)
-    error = kernel.rounding(X, Z, K, size) + gamma_n(depth + 1, unit_of(f)) * kernel.magnitude(X, Z, K, size)
+    error = kernel.rounding(X, Z, K, size) + gamma_n(depth + 1, find_unit(f)) * kernel.magnitude(X, Z, K, size)
     underflow = 4 * np.count_nonzero(v) * SMALLEST  # of K v, and of the products in its bound
     return f, round_toward(error * (1 + gamma_n(len(v) + X.shape[1] + 8)) + underflow, 1)
 

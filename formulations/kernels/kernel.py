@@ -16,7 +16,7 @@ import numpy as np
 
 from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, dense, is_sparse
-from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, round_toward, unit_of
+from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, find_unit, gamma_n, round_toward
 
 LARGEST_EXPANDED_EXPONENT = 30.0
 """gamma (|x|^2 + |z|^2), a pure number, up to which |x - z|^2 is expanded. Beyond it the expansion loses digits of the exponent that the
@@ -71,7 +71,7 @@ class Linear(Kernel):
         return squared_norms(X)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        bound: Array = gamma_n(X.shape[1] + 2, unit_of(K)) * _inner_sizes(X, Z, v) + X.shape[1] * SMALLEST * v.sum()
+        bound: Array = gamma_n(X.shape[1] + 2, find_unit(K)) * _inner_sizes(X, Z, v) + X.shape[1] * SMALLEST * v.sum()
         return bound
 
     def diagonal_bound(self, X: Features) -> Array:
@@ -106,7 +106,7 @@ class Polynomial(Kernel):
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         """The base is off by gamma_{d+3} of that of |x| and |z|, and by (gamma d + 1) eta for underflow: u / 2 of a base not too small."""
-        bound: Array = self.degree * gamma_n(X.shape[1] + 8, unit_of(K)) * self.magnitude(X, Z, K, v) + 16 * SMALLEST * v.sum()
+        bound: Array = self.degree * gamma_n(X.shape[1] + 8, find_unit(K)) * self.magnitude(X, Z, K, v) + 16 * SMALLEST * v.sum()
         return bound
 
     def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
@@ -162,7 +162,7 @@ class RBF(Kernel):
         gamma_{d+6} of itself, which is -log k / gamma, and by 3 d eta for underflow. libm's exp is off by 4 ulp, which are 4 eta below
         2^-1022.
         """
-        unit, d, Kv = unit_of(K), X.shape[1], K @ v
+        unit, d, Kv = find_unit(K), X.shape[1], K @ v
         x, z = (squared_norms(points) for points in _centred(X, Z))
         reach = float(x.max(initial=0.0)) + float(z.max(initial=0.0))
         nearly = (10 * unit + (6 * self.gamma * d + 4) * SMALLEST) * Kv + (16 * v.sum() + len(v)) * SMALLEST
@@ -214,7 +214,7 @@ class Sigmoid(Kernel):
         return np.asarray(np.tanh(self.gamma * squared_norms(X) + self.coef0))
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        unit = unit_of(K)
+        unit = find_unit(K)
         absolute = (abs(self.coef0) + 8) * unit + (abs(self.gamma) * X.shape[1] + 1) * SMALLEST
         slack: Array = abs(self.gamma) * gamma_n(X.shape[1] + 4, unit) * _inner_sizes(X, Z, v) + absolute * v.sum()
         return slack
@@ -251,7 +251,7 @@ class Intercept(Kernel):
         return np.asarray(self.kernel.diagonal(X) + 1.0)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        unit = unit_of(K)
+        unit = find_unit(K)
         within = np.abs(K - 1.0) + 2 * unit * np.abs(K)  # of the kernel itself, from its sum with 1
         bound: Array = self.kernel.rounding(X, Z, within, v) + 4 * unit * (np.abs(K) @ v + v.sum())
         return bound

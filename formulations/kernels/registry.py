@@ -94,7 +94,7 @@ def called(name: str) -> str:
     return Polynomial.sklearn_name if name == Polynomial.name else name
 
 
-def parameters_of(name: str) -> list[str]:
+def list_parameters(name: str) -> list[str]:
     """Return the names of the parameters of a kernel, which are the fields of its class."""
     return [field.name for field in fields(kernel_class(name)) if field.name in PARAMETERS]
 
@@ -135,9 +135,9 @@ def named_kernel(kernel: str | Kernel, X: Features, weights: Array | None, given
     if isinstance(kernel, Kernel):
         return kernel
     chosen = kernel_class(kernel)
-    wrong = [name for name in given if name not in parameters_of(kernel)]
+    wrong = [name for name in given if name not in list_parameters(kernel)]
     if wrong:
-        raise ValueError(f"the kernel {kernel} has no {wrong[0]}; it has {', '.join(parameters_of(kernel)) or 'no parameters'}")
+        raise ValueError(f"the kernel {kernel} has no {wrong[0]}; it has {', '.join(list_parameters(kernel)) or 'no parameters'}")
     parameters = {**chosen.sklearn_defaults, **given}
     missing = [field.name for field in fields(chosen) if field.default is MISSING and field.name not in parameters]
     if missing:

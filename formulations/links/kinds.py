@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from equimargin.formulations.declarations.source import Source
 from equimargin.formulations.problem.point import CanonicalPoint
-from equimargin.formulations.source import Source
 
 PointMap = Callable[[Any, Any], CanonicalPoint]
 """From a problem and a point of it to a point of the linked problem."""

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.bounds.complete import Completion
+from equimargin.formulations.declarations.source import Source
 from equimargin.formulations.documents.chu_shashua import SHASHUA, ord_implicit, ord_implicit_l2
+from equimargin.formulations.documents.reduced_graph import reduction_factor
 from equimargin.formulations.kernels.kernel import Linear, rbf
 from equimargin.formulations.links.counterexamples import (
     alternating,
@@ -60,8 +62,6 @@ from equimargin.formulations.links.maps import (
     without_bias,
 )
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.reduced_graph import reduction_factor
-from equimargin.formulations.source import Source
 
 
 def _dual_programs(a: str, b: str, theorem: str, *sources: Source) -> Equivalence:

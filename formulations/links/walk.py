@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
-from equimargin.formulations.formulation import REGISTRY
+from equimargin.formulations.declarations.formulation import REGISTRY
 from equimargin.formulations.links.kinds import Equivalence, Link, NotEquivalent, same_problem
 from equimargin.formulations.links.table import LINKS
 from equimargin.formulations.problem.point import CanonicalPoint

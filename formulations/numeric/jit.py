@@ -267,7 +267,7 @@ class _Place(UserProvidedCacheLocator):  # type: ignore[misc]
         return cls(kernel, file)
 
 
-class _Kept(CompileResultCacheImpl):  # type: ignore[misc]
+class _KernelCacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Place,)
 
 
@@ -284,8 +284,8 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         self.enable()
 
     @functools.cached_property
-    def _impl(self) -> _Kept:
-        return _Kept(self._py_func)
+    def _impl(self) -> _KernelCacheImpl:
+        return _KernelCacheImpl(self._py_func)
 
     @functools.cached_property
     def _cache_path(self) -> str:

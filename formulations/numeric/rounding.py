@@ -34,7 +34,7 @@ def gamma_n(n: int, unit: float = UNIT) -> float:
     return n * unit / (1 - n * unit)
 
 
-def unit_of(v: Array) -> float:
+def find_unit(v: Array) -> float:
     """The unit roundoff u of the precision in which these numbers are."""
     return float(np.finfo(v.dtype).eps) / 2
 

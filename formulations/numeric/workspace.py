@@ -31,13 +31,13 @@ class Workspace:
         return self._pieces[name][:size].view(dtype).reshape(shape)
 
 
-class _Kept(threading.local):
+class _ThreadWorkspace(threading.local):
     """In every thread, the workspace that no run is using; None while there is none."""
 
     workspace: Workspace | None = None
 
 
-_kept = _Kept()
+_kept = _ThreadWorkspace()
 
 
 @contextmanager

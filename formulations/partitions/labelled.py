@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import jit
-from equimargin.formulations.numeric.order_free import SummationGrid, cut_in_two, folded_rows, products_by_row, split_integers
+from equimargin.formulations.partitions.order_free import SummationGrid, cut_in_two, folded_rows, products_by_row, split_integers
 from equimargin.formulations.partitions.partition import Partition
 from equimargin.formulations.partitions.smooth_loss import SmoothLoss
 from equimargin.formulations.partitions.whole import BLOCK_ROWS, GlobalStats, PartitionStats

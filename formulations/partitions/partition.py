@@ -16,8 +16,8 @@ import numpy as np
 
 from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.order_free import products_by_row
 from equimargin.formulations.numeric.workspace import Workspace
+from equimargin.formulations.partitions.order_free import products_by_row
 from equimargin.formulations.partitions.smooth_loss import SmoothLoss
 from equimargin.formulations.partitions.whole import GlobalStats, PartitionStats
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import jit
-from equimargin.formulations.numeric.order_free import SummationGrid, cut_in_two, folded_rows
 from equimargin.formulations.numeric.workspace import Workspace
+from equimargin.formulations.partitions.order_free import SummationGrid, cut_in_two, folded_rows
 from equimargin.formulations.partitions.partition import Partition
 from equimargin.formulations.partitions.smooth_loss import SmoothLoss
 from equimargin.formulations.partitions.whole import BLOCK_PAIR_ROWS, GlobalStats, PartitionStats
@@ -26,7 +26,7 @@ from equimargin.formulations.rows.counted import BELOW_ALL_PAIRS, CountedPairs
 from equimargin.formulations.rows.pair_sweeps import (
     PairGraph,
     SortedPoints,
-    Within,
+    ThresholdSums,
     _add_row,
     _take_row,
     by_query,
@@ -97,7 +97,7 @@ class SortedQueries:
     points: SortedPoints
     unit: float
     memory: Workspace
-    _within: dict[int, Within] = field(default_factory=dict)
+    _within: dict[int, ThresholdSums] = field(default_factory=dict)
 
     @classmethod
     def of(cls, pairs: CountedPairs, f: Array, unit: float, memory: Workspace) -> SortedQueries:
@@ -121,13 +121,13 @@ class SortedQueries:
         high = int(np.rint((1.0 + loss.width) / self.unit))
         return high, BELOW_ALL_PAIRS if loss.squared else high - int(np.floor(loss.top / loss.slope / self.unit * BELOW_ONE))
 
-    def within(self, tau: int) -> Within:
+    def within(self, tau: int) -> ThresholdSums:
         """The pairs within a threshold of units."""
         if tau not in self._within:
             n, k = len(self.order), len(self.points.levels)
             of_points = self.memory.array(f"within threshold {len(self._within)}", (3, n), np.int64)
             degree, balance, pull = of_points
-            found = Within(degree, balance, pull, np.zeros(k), np.zeros(k), np.zeros(k, dtype=np.int64))
+            found = ThresholdSums(degree, balance, pull, np.zeros(k), np.zeros(k), np.zeros(k, dtype=np.int64))
             if n and tau > BELOW_ALL_PAIRS:
                 within(self.points, tau, found)
             else:
@@ -140,7 +140,7 @@ class SortedQueries:
 def _fold(
     order: Index,
     z: Index,
-    within: tuple[Within, ...],
+    within: tuple[ThresholdSums, ...],
     thresholds: Index,
     scale: Array,
     squared: bool,

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.order_free import SummationGrid, grid
 from equimargin.formulations.numeric.rounding import UNIT, gamma_n
+from equimargin.formulations.partitions.order_free import SummationGrid, grid
 from equimargin.formulations.partitions.smooth_loss import SmoothLoss
 
 OUTWARD = 1 + 1e-10

@@ -13,7 +13,7 @@ from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 
 
-def arguments_of(problem: MarginProblem | OneNormProblem) -> tuple[str, dict[str, Any]]:
+def read_arguments(problem: MarginProblem | OneNormProblem) -> tuple[str, dict[str, Any]]:
     """Return the name of the constructor that makes a problem, and the arguments that it is given, by name.
 
     Raises

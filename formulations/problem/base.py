@@ -18,7 +18,7 @@ from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.numeric.rounding import bound_products
 from equimargin.formulations.problem.limits import refuse_declaration_size
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, OneNormPoint, Point
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, ImplicitMultipliers
 

@@ -39,7 +39,7 @@ from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
-from equimargin.formulations.rows.loss import loss_of
+from equimargin.formulations.rows.loss import make_loss
 
 TILE_ROWS = 128
 """Rows and columns of a tile of a given matrix: with its transpose, 256 KB, it stays in
@@ -93,7 +93,7 @@ def classification(
     weights = None if sample_weight is None else check_weights(sample_weight, len(labels), "sample_weight")
     rows, C = Signed(labels), cost(C)
     chosen = check_choice(loss, "loss", CLASSIFICATION_LOSSES)
-    check_float64_range(rows, C, loss_of(chosen, delta), weights)
+    check_float64_range(rows, C, make_loss(chosen, delta), weights)
     return MarginProblem(X, kernel, rows, C, chosen, bool(bias), weights, delta, shift=shift, feature_names=names)
 
 
@@ -128,7 +128,7 @@ def regression(
     weights = None if sample_weight is None else np.tile(check_weights(sample_weight, len(targets), "sample_weight"), 2)
     C = cost(C)
     chosen = check_choice(loss, "loss", LOSSES)
-    check_float64_range(tube, C, loss_of(chosen), weights)
+    check_float64_range(tube, C, make_loss(chosen), weights)
     return MarginProblem(X, kernel, tube, C, chosen, True, weights, shift=_shift(kernel, X), feature_names=names)
 
 
@@ -162,7 +162,7 @@ def ranking(
     weights = _query_weights(rows, asked, per_query, query_weight)
     C = cost(C)
     chosen = check_choice(loss, "loss", LOSSES)
-    check_float64_range(rows, C, loss_of(chosen), weights)
+    check_float64_range(rows, C, make_loss(chosen), weights)
     return MarginProblem(X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names)
 
 
@@ -206,7 +206,7 @@ def ranking_from_pairs(
     rows, weights = Pairs(listed[order, 0], listed[order, 1], X.shape[0]), None if weights is None else weights[order]
     C = cost(C)
     chosen = check_choice(loss, "loss", LOSSES)
-    check_float64_range(rows, C, loss_of(chosen), weights)
+    check_float64_range(rows, C, make_loss(chosen), weights)
     return MarginProblem(X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names)
 
 
@@ -270,11 +270,11 @@ def ordinal(
     weights = None if sample_weight is None else check_weights(sample_weight, len(found), "sample_weight")
     rows, C = Levels(found, levels - 1), cost(C)
     chosen = check_choice(loss, "loss", LOSSES)
-    check_float64_range(rows, C, loss_of(chosen), weights)
+    check_float64_range(rows, C, make_loss(chosen), weights)
     return MarginProblem(X, kernel, rows, C, chosen, True, weights, shift=_shift(kernel, X), feature_names=names)
 
 
-def make_problem(
+def make_margin_problem(
     task: str,
     X: Any,
     y: ArrayLike,
@@ -305,7 +305,7 @@ def make_problem(
     return ranking(X, y, qid, C, kernel, loss, **weights)
 
 
-def make_problems(
+def make_task_problems(
     task: str,
     X: Any,
     y: ArrayLike,
@@ -324,20 +324,20 @@ def make_problems(
     Parameters
     ----------
     losses : those of the margin problems; the one-norm problems, which have the hinge, are among the families if it is.
-    The rest as in `make_problem`. A ranking or a classification with weights has no one-norm problems, because these know none. A bias that
+    The rest as in `make_margin_problem`. A ranking or a classification with weights has no one-norm problems, because these know none. A bias that
     is given is that of all problems; where it is penalised, there are no one-norm problems either.
 
     Raises
     ------
-    ValueError : as in `make_problem`.
+    ValueError : as in `make_margin_problem`.
     """
     soft = cost(C) < np.inf
     chosen = losses if soft else LOSSES[:1]
-    first = make_problem(task, X, y, C, kernel, chosen[0], epsilon, qid, **weights)
+    first = make_margin_problem(task, X, y, C, kernel, chosen[0], epsilon, qid, **weights)
     biases = (True, False) if task == "classification" and "bias" not in weights else (first.bias,)
     problems: list[Problem] = []
     for loss in chosen:  # of the rows that are checked already
-        check_float64_range(first.rows, first.C, loss_of(loss), first.weights)
+        check_float64_range(first.rows, first.C, make_loss(loss), first.weights)
         problems += [replace(first, loss=loss, bias=bias) for bias in biases]
     linear = soft and "hinge" in losses and all(given is None for name, given in weights.items() if name != "bias")
     if task == "ranking" and linear:
@@ -361,15 +361,15 @@ def make_family_problem(
 
     Parameters
     ----------
-    family : an id, such as "svm.onenorm" or "rvm".  The rest as in `make_problem`.
+    family : an id, such as "svm.onenorm" or "rvm".  The rest as in `make_margin_problem`.
 
     Raises
     ------
-    ValueError : no such family with the hinge; as in `make_problem`.
+    ValueError : no such family with the hinge; as in `make_margin_problem`.
     """
     if family is None:
-        return make_problem(task, X, y, 1.0, kernel, "hinge", epsilon, qid, **weights)
-    problems = {each.family: each for each in make_problems(task, X, y, 1.0, kernel, ("hinge",), epsilon, qid, **weights)}
+        return make_margin_problem(task, X, y, 1.0, kernel, "hinge", epsilon, qid, **weights)
+    problems = {each.family: each for each in make_task_problems(task, X, y, 1.0, kernel, ("hinge",), epsilon, qid, **weights)}
     if family not in problems:
         weighted = any(given is not None for name, given in weights.items() if name != "bias")
         unweighted = "; families with a norm of one know no weights" if weighted else ""

@@ -7,7 +7,7 @@ import numpy as np
 from equimargin.formulations.kernels.features import explicit
 from equimargin.formulations.kernels.kernel import Kernel, squared_norms
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
-from equimargin.formulations.refusal import Refusal, refuse_size
+from equimargin.formulations.problem.refusal import Refusal, refuse_size
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.listed import Tube
 from equimargin.formulations.rows.loss import HINGE, Loss

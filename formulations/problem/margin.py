@@ -26,11 +26,11 @@ from equimargin.formulations.problem.bias import bounded_smooth_bias, finite_int
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.limits import check_float64_range, too_large_in_features
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, Point
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.base import Multipliers, ridge
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
-from equimargin.formulations.rows.loss import Loss, loss_of
+from equimargin.formulations.rows.loss import Loss, make_loss
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 SPAN_TOLERANCE = 1e-12
@@ -70,7 +70,7 @@ class MarginProblem(CanonicalProblem):
 
     def __post_init__(self) -> None:
         """Check that the loss is one of this problem."""
-        loss_of(self.loss, self.delta)  # raises where they do not fit
+        make_loss(self.loss, self.delta)  # raises where they do not fit
         if self.delta is not None:
             if not (isinstance(self.rows, Signed) and self.bias):
                 raise ValueError(f"the {self.phi.words} is a loss of classifications with a free bias; take another loss")
@@ -80,7 +80,7 @@ class MarginProblem(CanonicalProblem):
     @cached_property
     def phi(self) -> Loss:
         """The loss, with all that follows from it."""
-        return loss_of(self.loss, self.delta)
+        return make_loss(self.loss, self.delta)
 
     @cached_property
     def family(self) -> str:

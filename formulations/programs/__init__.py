@@ -1,8 +1,8 @@
 """Any convex quadratic, linear or second-order cone program, in rational numbers."""
 
-from equimargin.formulations.programs.compiled import program_of
+from equimargin.formulations.programs.compiled import compile_program
+from equimargin.formulations.programs.from_arrays import program_from_arrays
 from equimargin.formulations.programs.program import Program
-from equimargin.formulations.programs.read import program_from_arrays
 from equimargin.formulations.programs.reading import Reading, read
 
-__all__ = ["Program", "Reading", "program_from_arrays", "program_of", "read"]
+__all__ = ["Program", "Reading", "compile_program", "program_from_arrays", "read"]

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.lazy_cvxpy import cp
+from equimargin.formulations.programs.from_arrays import matrix, vector
+from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
-from equimargin.formulations.programs.read import matrix, vector
 from equimargin.formulations.programs.reading import Reading, read
-from equimargin.formulations.programs.standard_form import columns_of, form_of
+from equimargin.formulations.programs.standard_form import find_columns, make_standard_form
 
 
-def program_of(problem: Any, reading: Reading = "exact") -> Program:
+def compile_program(problem: Any, reading: Reading = "exact") -> Program:
     """The standard form of a cvxpy problem in rational numbers.
 
     Parameters
@@ -34,7 +34,7 @@ def program_of(problem: Any, reading: Reading = "exact") -> Program:
         is not finite.
     """
     data, chain, inverse = _compiled(problem)
-    form = form_of(data, inverse)
+    form = make_standard_form(data, inverse)
     n, low, high = len(form.q), np.flatnonzero(np.isfinite(form.lower)).tolist(), np.flatnonzero(np.isfinite(form.upper)).tolist()
     G, h = matrix(form.G, len(form.h), n, "G", reading), vector(form.h, reading)
     bounds = (*({j: Fraction(-1)} for j in low), *({j: Fraction(1)} for j in high))
@@ -52,7 +52,7 @@ def program_of(problem: Any, reading: Reading = "exact") -> Program:
         read(form.offset, reading),
         form.cones,
         problem.objective.NAME == "maximize",
-        columns_of(variables, data, chain),
+        find_columns(variables, data, chain),
         reading,
     )
 

@@ -96,10 +96,10 @@ def standard_form(problem: Any, variables: Mapping[str, Any]) -> tuple[StandardF
         Its variables by name.
     """
     data, chain, inverse = problem.get_problem_data("CLARABEL", solver_opts={})
-    return form_of(data, inverse), columns_of(variables, data, chain)
+    return make_standard_form(data, inverse), find_columns(variables, data, chain)
 
 
-def form_of(data: Mapping[str, Any], inverse: Any) -> StandardForm:
+def make_standard_form(data: Mapping[str, Any], inverse: Any) -> StandardForm:
     """Both of cvxpy's forms, conic (A, b, c, dims) and quadratic (A, b, F, G, q), as one."""
     from scipy import sparse
 
@@ -126,7 +126,7 @@ def form_of(data: Mapping[str, Any], inverse: Any) -> StandardForm:
     )
 
 
-def columns_of(variables: Mapping[str, Any], data: Mapping[str, Any], chain: Any) -> dict[str, slice]:
+def find_columns(variables: Mapping[str, Any], data: Mapping[str, Any], chain: Any) -> dict[str, slice]:
     """Where variables are among the backend's own, by their names, as far as cvxpy kept all their entries, in columns."""
     starts, replaced = data["param_prob"].var_id_to_col, _replaced(chain)
     found = {}
@@ -162,6 +162,6 @@ def _replaced(chain: Any) -> dict[int, int]:
     return {old: new for replaced in maps for old, (new,) in replaced.items()}
 
 
-def vector_of(v: Any) -> Array | None:
+def copy_vector(v: Any) -> Array | None:
     """A backend's vector as an array of our own; None where it returned none."""
     return None if v is None else np.array(v, dtype=np.float64)

@@ -22,7 +22,7 @@ from equimargin.formulations.rows.pair_sweeps import (
     Blocks,
     Level,
     SortedPoints,
-    Within,
+    ThresholdSums,
     add_inner,
     by_query,
     gathered,
@@ -150,10 +150,10 @@ class CountedPairs(Pairs):
         return Pairs(self.preferred, self.other, self.m)
 
 
-def make_empty_sums(points: int, queries: int) -> Within:
+def make_empty_sums(points: int, queries: int) -> ThresholdSums:
     """Sums over no pairs of so many points and queries, to be filled."""
     degree, balance, pull = (np.zeros(points, dtype=np.int64) for _ in range(3))
-    return Within(degree, balance, pull, np.zeros(queries), np.zeros(queries), np.zeros(queries, dtype=np.int64))
+    return ThresholdSums(degree, balance, pull, np.zeros(queries), np.zeros(queries), np.zeros(queries, dtype=np.int64))
 
 
 class PairSums:
@@ -179,7 +179,7 @@ class PairSums:
         z, level = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32)
         gathered(self.order, self.f, rows.level, rows.starts, middle, self.unit, z, level)
         self.points = SortedPoints(z, level, rows.starts, rows.levels)
-        self._within: dict[int, Within] = {}
+        self._within: dict[int, ThresholdSums] = {}
 
     def on_grid(self, tau: float) -> int:
         """A threshold over the unit, rounded; -2^62, below all margins, for -inf."""
@@ -189,7 +189,7 @@ class PairSums:
             raise ValueError(f"a threshold of implicit pairs must be at most {WIDEST_THRESHOLD:g}, not {tau:g}")
         return int(np.rint(tau / self.unit))
 
-    def within(self, tau: int) -> Within:
+    def within(self, tau: int) -> ThresholdSums:
         """The pairs with f_i - f_j < tau, and sums of u = tau - f_i + f_j over them; tau in units."""
         if tau not in self._within:
             found = make_empty_sums(len(self.order), len(self.costs))
@@ -200,7 +200,7 @@ class PairSums:
             self._within[tau] = found
         return self._within[tau]
 
-    def _sweep(self, tau: int, found: Within) -> None:
+    def _sweep(self, tau: int, found: ThresholdSums) -> None:
         """Sum over the pairs within tau, in one sweep or by blocks of levels."""
         points, levels = self.points, self.rows.levels
         if levels.max() <= LEVELS_IN_CACHE:

@@ -190,7 +190,7 @@ MIN_DELTA, MAX_DELTA = 1e-100, 1e100
 """Range of delta in which the slope and the products with it are floats."""
 
 
-def loss_of(name: str, delta: float | None = None) -> Loss:
+def make_loss(name: str, delta: float | None = None) -> Loss:
     """Return the loss of this name, and of this delta if it has one.
 
     Raises

@@ -43,7 +43,7 @@ class SortedPoints(NamedTuple):
     levels: Index
 
 
-class Within(NamedTuple):
+class ThresholdSums(NamedTuple):
     """The pairs within a threshold tau, z_i - z_j < tau, and their slacks u_ij = tau - z_i + z_j > 0.
 
     degree : (n,) how many pairs a point is in, l+ + l- of K (3.17)-(3.18).  balance : (n,) A'1, l- - l+.  pull : (n,) A'u. All are exact
@@ -144,7 +144,7 @@ def gathered(order: Index, f: Array, level: Level, starts: Index, middle: Array,
 
 
 @brief
-def within(points: SortedPoints, tau: int, sums: Within) -> None:
+def within(points: SortedPoints, tau: int, sums: ThresholdSums) -> None:
     """Put the pairs within tau and their sums into `sums`; those of u^2 nearly, all others exactly but for the last rounding."""
     z, level, starts, levels = points.z, points.level, points.starts, points.levels
     degree, balance, pull = sums.degree, sums.balance, sums.pull
@@ -224,7 +224,7 @@ def split(points: SortedPoints, blocks: Blocks, coarse: Level, inner: SortedPoin
 
 
 @jit
-def add_inner(inner: Within, blocks: Blocks, sums: Within) -> None:
+def add_inner(inner: ThresholdSums, blocks: Blocks, sums: ThresholdSums) -> None:
     """Add the sums over the pairs within blocks to those over the pairs of two blocks."""
     for t in range(blocks.place.size):
         own = blocks.place[t]

@@ -14,10 +14,10 @@ from fractions import Fraction
 from math import inf
 from typing import Any
 
-from equimargin.formulations.formulation import REGISTRY, formulation_data
+from equimargin.formulations.declarations.formulation import REGISTRY, formulation_data
+from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs import checker

@@ -7,7 +7,7 @@ compiled    the files of `rocq` that both need, compiled once
 
 from equimargin.proofs.coq.compiled import NotProved
 from equimargin.proofs.coq.program import CheckerAnswer, answer, answers, build, built
-from equimargin.proofs.coq.theorem import CONDITION, COVERED, PIECE, condition, module_of, prove, strings, theorem
+from equimargin.proofs.coq.theorem import CONDITION, COVERED, PIECE, condition, name_module, prove, strings, theorem
 
 __all__ = [
     "CONDITION",
@@ -20,7 +20,7 @@ __all__ = [
     "build",
     "built",
     "condition",
-    "module_of",
+    "name_module",
     "prove",
     "strings",
     "theorem",

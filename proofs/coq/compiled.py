@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from equimargin.proofs.theorems import text_of
+from equimargin.proofs.theorems import read_theory
 
 MOST_SECONDS = 1800
 """Seconds that Coq may take for one file: a certificate of a megabyte takes about one minute by a linear kernel."""
@@ -79,7 +79,7 @@ def library(announce: Callable[[str], object] = lambda said: None) -> Iterator[P
     """
     names = needed(ROOT)
     version = run("Coq", ["coqc", "--version"]).stdout
-    digest = hashlib.sha256("".join([version, *map(text_of, names)]).encode()).hexdigest()[:16]
+    digest = hashlib.sha256("".join([version, *map(read_theory, names)]).encode()).hexdigest()[:16]
     within = cache()
     kept = None if within is None else within / f"rocq-{digest}"
     if kept is not None and kept.exists():
@@ -91,7 +91,7 @@ def library(announce: Callable[[str], object] = lambda said: None) -> Iterator[P
         for name in names:
             file = made / f"{name}.v"
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text_of(name), encoding="utf-8")
+            file.write_text(read_theory(name), encoding="utf-8")
             coqc(file, made)
         if kept is not None:
             # An error means that another process was faster; its folder is complete.
@@ -108,7 +108,7 @@ def needed(name: str) -> list[str]:
     name : the file without its ending.
     """
     found = []
-    for folder, names in re.findall(r"^From equimargin(\.checker)? Require Import ([\w ]+)\.", text_of(name), re.MULTILINE):
+    for folder, names in re.findall(r"^From equimargin(\.checker)? Require Import ([\w ]+)\.", read_theory(name), re.MULTILINE):
         for other in names.split():
             found += needed(f"checker/{other}" if folder else other)
     return list(dict.fromkeys([*found, name]))

@@ -25,7 +25,7 @@ from equimargin.proofs.coq.compiled import (
     run,
 )
 from equimargin.proofs.coq.theorem import INSTALL
-from equimargin.proofs.theorems import FOLDER, text_of
+from equimargin.proofs.theorems import FOLDER, read_theory
 
 EXTRACTION = "checker/extraction"
 """The file of `rocq` that writes the program."""
@@ -76,7 +76,7 @@ def build() -> Path:
     with tempfile.TemporaryDirectory(dir=within) as name:
         folder = Path(name)
         source = folder / "extraction.v"
-        source.write_text(text_of(EXTRACTION), encoding="utf-8")
+        source.write_text(read_theory(EXTRACTION), encoding="utf-8")
         with library() as compiled:
             coqc(source, compiled)
         for file in WRITTEN_BY_HAND:
@@ -132,7 +132,7 @@ def answers(program: Path, certificates: Sequence[Path]) -> list[CheckerAnswer]:
 
 def _name() -> str:
     """The program's name, which changes with its sources and with those of what it checks."""
-    sources = [*map(text_of, needed(EXTRACTION)), *map(_by_hand, WRITTEN_BY_HAND)]
+    sources = [*map(read_theory, needed(EXTRACTION)), *map(_by_hand, WRITTEN_BY_HAND)]
     return f"verified-checker-{hashlib.sha256(''.join(sources).encode()).hexdigest()[:16]}"
 
 

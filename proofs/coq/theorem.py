@@ -96,7 +96,7 @@ def condition(data: bytes) -> str:
         return ""
 
 
-def module_of(certificate: Path) -> str:
+def name_module(certificate: Path) -> str:
     """The name of a certificate's Coq file: Coq takes letters, digits and underscores, and no digit first."""
     name = re.sub(r"[^A-Za-z0-9_]", "_", certificate.stem)
     return name if name[:1].isalpha() else f"certificate_{name}"
@@ -118,7 +118,7 @@ def prove(certificate: Path, announce: Callable[[str], object] = lambda said: No
     NotProved : Coq does not check it, with the reason. The Coq file may then be there.
     OSError : a file cannot be read or written.
     """
-    module = module_of(certificate)
+    module = name_module(certificate)
     target = certificate.with_name(f"{module}.v")
     if target.exists() and not target.read_text(encoding="utf-8", errors="replace").startswith(HEAD):
         raise NotProved(f"{target} is there and is no theorem of a certificate; move it")

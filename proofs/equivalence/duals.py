@@ -17,10 +17,10 @@ from itertools import combinations
 import numpy as np
 from flint import fmpq
 
-from equimargin.formulations.family import FAMILIES
-from equimargin.formulations.formulation import REGISTRY
+from equimargin.formulations.declarations.family import FAMILIES
+from equimargin.formulations.declarations.formulation import REGISTRY
 from equimargin.formulations.problem.base import AnyProblem
-from equimargin.proofs.equivalence.form import Form, Numbers, array, dense, form_of, zeros
+from equimargin.proofs.equivalence.form import Form, Numbers, array, dense, make_form, zeros
 from equimargin.proofs.equivalence.moves import LagrangianDual
 from equimargin.proofs.equivalence.reason import Reason, find_reason
 from equimargin.proofs.equivalence.stated import stated
@@ -92,10 +92,10 @@ def stated_form(id: str, problem: AnyProblem) -> Form:
         size = columns.stop - columns.start
         names[columns] = [name] if size == 1 else [f"{name}_{k + 1}" for k in range(size)]
     if not id.endswith(MARGIN):
-        return replace(form_of(program), names=tuple(names))
+        return replace(make_form(program), names=tuple(names))
     _require(len(program.cones) <= 1 and not any(program.h[program.inequalities :]))
     rows, cone = range(program.inequalities), range(program.inequalities, len(program.h))
-    form = form_of(replace(program, G=program.G.part(rows), h=program.h[: len(rows)], cones=()))
+    form = make_form(replace(program, G=program.G.part(rows), h=program.h[: len(rows)], cones=()))
     form, norm = (form, -dense(program.G.part(cone))) if cone else _absolute_value(form)
     return at_margin_one(replace(form, names=tuple(names)), norm)
 

@@ -156,7 +156,7 @@ def _semidefinite(entries: dict[tuple[int, int], Fraction], n: int) -> bool:
     return True
 
 
-def form_of(program: Program) -> Form:
+def make_form(program: Program) -> Form:
     """Return a program without cones as a form.
 
     Raises

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.declaration import unchanged
-from equimargin.formulations.family import FAMILIES
-from equimargin.formulations.formulation import REGISTRY, Formulation, formulation_data
+from equimargin.formulations.declarations.declaration import unchanged
+from equimargin.formulations.declarations.family import FAMILIES
+from equimargin.formulations.declarations.formulation import REGISTRY, Formulation, formulation_data
+from equimargin.formulations.declarations.symbols import Symbols
+from equimargin.formulations.declarations.user_functions import kept_from_quitting
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
-from equimargin.formulations.programs import Program, Reading, program_of, read
-from equimargin.formulations.refusal import Refusal
-from equimargin.formulations.symbols import Symbols
-from equimargin.formulations.user_functions import kept_from_quitting
-from equimargin.proofs.equivalence.form import Form, form_of, rational
+from equimargin.formulations.problem.refusal import Refusal
+from equimargin.formulations.programs import Program, Reading, compile_program, read
+from equimargin.proofs.equivalence.form import Form, make_form, rational
 from equimargin.proofs.equivalence.moves import ObjectiveMap
 from equimargin.proofs.equivalence.values_read import values_read
 from equimargin.proofs.program.rounding import image_of_move, moved_by_rounding
@@ -67,12 +67,12 @@ class StatedProgram:
     @cached_property
     def program(self) -> Program:
         """The program in rationals; ValueError where there is none."""
-        return program_of(self.problem, self.reading)
+        return compile_program(self.problem, self.reading)
 
     @cached_property
     def form(self) -> Form:
         """The program with rows alone; ValueError where it has second-order cones."""
-        return form_of(self.program)
+        return make_form(self.program)
 
     @cached_property
     def outcome(self) -> Outcome:
@@ -177,9 +177,9 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
         with kept_from_quitting(), values_read() as names:
             problem, value = _built(statement, posed, reading)
     except Exception as failure:  # a user-defined function may raise any exception
-        raise ValueError(f"{name_of(statement)} fails with {type(failure).__name__}: {failure}") from failure
+        raise ValueError(f"{name_statement(statement)} fails with {type(failure).__name__}: {failure}") from failure
     if not hasattr(problem, "get_problem_data"):
-        raise NoProblem(f"{name_of(statement)} returns no cvxpy problem, but {type(problem).__name__}")
+        raise NoProblem(f"{name_statement(statement)} returns no cvxpy problem, but {type(problem).__name__}")
     return StatedProgram(problem, value, reading, clock, frozenset(names))
 
 
@@ -229,7 +229,7 @@ def _built(statement: Statement, posed: Any, reading: Reading) -> tuple[Any, Cal
     return problem, partial(_valued, entry, data, problem, reading)
 
 
-def name_of(statement: Statement) -> str:
+def name_statement(statement: Statement) -> str:
     """Return the id of a formulation, or the name of a function."""
     return statement if isinstance(statement, str) else getattr(statement, "__qualname__", repr(statement))
 

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from equimargin.formulations import declaration
-from equimargin.formulations.symbols import cp
+from equimargin.formulations.declarations import declaration
+from equimargin.formulations.declarations.symbols import cp
 
 KEEPS_THE_VALUES_DECLARED = vars(declaration)
 """Globals of `declaration`, which reads values after a problem is built, to keep them."""

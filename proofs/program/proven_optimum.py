@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
-from equimargin.formulations.program_problem import LEAST_SECONDS, SECONDS, ProgramProblem
+from equimargin.formulations.declarations.program_problem import LEAST_SECONDS, SECONDS, ProgramProblem
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Vector
 from equimargin.proofs.checker import outward

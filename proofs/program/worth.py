@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from equimargin.formulations.bounds.intervals import Interval
-from equimargin.formulations.program_problem import ProgramProblem
+from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.proofs.program.completion import completed
 from equimargin.proofs.program.proven_optimum import scaled
 from equimargin.proofs.program.rounding import image_of_move

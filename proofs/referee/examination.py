@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.proofs.referee.bounds import Bounds
 from equimargin.proofs.referee.evidence import Evidence, Run
 from equimargin.proofs.referee.rational_program import RationalProgram

@@ -10,8 +10,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.proofs.program.proven_optimum import ProvenOptimum, above, optimum, stated_rounding
 from equimargin.proofs.program.worth import worth
 from equimargin.proofs.referee.bounds import Bounds

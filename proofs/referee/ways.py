@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.formulation import Formulation
+from equimargin.formulations.declarations.formulation import Formulation
+from equimargin.formulations.declarations.user_functions import kept_from_quitting
 from equimargin.formulations.problem.base import AnyProblem
-from equimargin.formulations.refusal import Refusal
-from equimargin.formulations.user_functions import kept_from_quitting
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers.registry import SOLVERS, Solver
 
 

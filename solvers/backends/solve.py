@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.declaration import Declaration
+from equimargin.formulations.declarations.declaration import Declaration
+from equimargin.formulations.declarations.symbols import cp
 from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
-from equimargin.formulations.programs.standard_form import StandardForm, columns_of, form_of, vector_of, with_stated_bounds
-from equimargin.formulations.symbols import cp
+from equimargin.formulations.programs.standard_form import StandardForm, copy_vector, find_columns, make_standard_form, with_stated_bounds
 from equimargin.solvers.backends.table import BACKENDS, Backend
 from equimargin.solvers.interrupt import interruptible, unheard
 from equimargin.solvers.solution import Status
@@ -240,7 +240,7 @@ def _attempt(
     except (cp.error.SolverError, ValueError, ArithmeticError) as failure:
         return Answer(declaration, backend.name, Status.NUMERICAL_FAILURE, _sentence(backend.name, failure))
     x, z, primal_ray, dual_ray, iterations = backend.vectors(raw)
-    if problem.status == cp.OPTIMAL_INACCURATE and status is Status.NUMERICAL_FAILURE and form.keeps(vector_of(x), vector_of(z), tol):
+    if problem.status == cp.OPTIMAL_INACCURATE and status is Status.NUMERICAL_FAILURE and form.keeps(copy_vector(x), copy_vector(z), tol):
         status, reason = Status.OPTIMAL, f"{reason}, and its point keeps the tolerance of {tol:.0e}"
     return Answer(
         declaration,
@@ -249,11 +249,11 @@ def _attempt(
         reason,
         BackendResult(
             form,
-            columns_of(declaration.variables, data, chain),
-            vector_of(x),
-            vector_of(z),
-            vector_of(primal_ray) if status is Status.UNBOUNDED else None,
-            vector_of(dual_ray) if status is Status.INFEASIBLE else None,
+            find_columns(declaration.variables, data, chain),
+            copy_vector(x),
+            copy_vector(z),
+            copy_vector(primal_ray) if status is Status.UNBOUNDED else None,
+            copy_vector(dual_ray) if status is Status.INFEASIBLE else None,
         ),
         None if rejected or status in (Status.INFEASIBLE, Status.UNBOUNDED) else read_declaration(declaration),
         compile_seconds=compiled - started,
@@ -271,7 +271,7 @@ def _compiled(problem: Any, backend: Backend, told: Mapping[str, Any], seconds: 
     def compiled() -> tuple[Any, Any, Any, StandardForm]:
         data, chain, inverse = problem.get_problem_data(backend.name, solver_opts=dict(told))
         data = with_stated_bounds(problem, data, chain)
-        return data, chain, inverse, form_of(data, inverse)
+        return data, chain, inverse, make_standard_form(data, inverse)
 
     if seconds <= 0:
         return None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from equimargin.formulations.drawing import Data
-from equimargin.formulations.program_problem import ProgramProblem
+from equimargin.formulations.declarations.drawing import Data
+from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.solvers.registry import solver
 
 STEPS = 20_000

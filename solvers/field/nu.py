@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from equimargin.formulations.drawing import Data
+from equimargin.formulations.declarations.drawing import Data
+from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.field.nu import too_large
-from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
 

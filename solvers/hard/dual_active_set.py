@@ -27,12 +27,12 @@ from equimargin.formulations.bounds.intervals import interval
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers.hard.ascent import Ascent
 from equimargin.solvers.hard.block_pivots import MOST_ROWS, solve_by_block_pivots
 from equimargin.solvers.hard.exact_ray import contradiction, decides_by_cycles, exact_ray
 from equimargin.solvers.hard.face import KernelFace
-from equimargin.solvers.hard.pricing import HardRows, LabelledRows, ListedRows, hard_rows, prices_rows_of
+from equimargin.solvers.hard.pricing import HardRows, LabelledRows, ListedRows, can_price_rows, hard_rows
 from equimargin.solvers.hard.spaces import ActivePool, KernelSpace, Space, factor_that_meets, make_space, norm2, scaled, values
 from equimargin.solvers.progress import ConvergenceMonitor
 from equimargin.solvers.ray import FarkasRay
@@ -58,7 +58,7 @@ ROUNDED = 0.1
 
 
 def _soft_rows(problem: MarginProblem) -> Refusal | None:
-    if not prices_rows_of(problem):
+    if not can_price_rows(problem):
         return Refusal("its rows are neither classified points nor pairs")
     if ((problem.group_costs > 0) & np.isfinite(problem.group_costs)).any():
         return Refusal("some rows are soft, and this method meets every row")

@@ -27,9 +27,9 @@ from equimargin.formulations.bounds.evaluate import coefficients, make_point
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, FewMultipliers
-from equimargin.solvers.hard.pricing import HardRows, hard_rows, prices_rows_of
+from equimargin.solvers.hard.pricing import HardRows, can_price_rows, hard_rows
 from equimargin.solvers.hard.spaces import factor_that_meets, scaled, values
 from equimargin.solvers.progress import ConvergenceMonitor
 from equimargin.solvers.registry import solve, solver
@@ -50,7 +50,7 @@ STALE_ROUNDS = 6
 
 
 def _mixed(problem: MarginProblem) -> Refusal | None:
-    if not prices_rows_of(problem):
+    if not can_price_rows(problem):
         return Refusal("its rows are neither classified points nor pairs")
     if not (np.isinf(problem.group_costs).any() and np.isfinite(problem.C)):
         return Refusal("it is for hard rows, of infinite weight, among soft ones")

@@ -238,7 +238,7 @@ def hard_rows(problem: MarginProblem) -> HardRows:
     return LabelledRows(problem) if isinstance(problem.rows, LabelledPairs) else ListedRows(problem)
 
 
-def prices_rows_of(problem: MarginProblem) -> bool:
+def can_price_rows(problem: MarginProblem) -> bool:
     """Whether its rows are classified points or pairs."""
     return isinstance(problem.rows, Signed | Pairs)
 

@@ -25,7 +25,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import run_seconds
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.highs import Basis, LinearProgram, run

@@ -14,7 +14,7 @@ import numpy as np
 
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.listed import Tube
 from equimargin.solvers.newton.base import Unknowns
 from equimargin.solvers.newton.in_features import Weights

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.documents.ordered_thresholds import weights_of
+from equimargin.formulations.declarations.drawing import Data
+from equimargin.formulations.declarations.program_problem import ProgramProblem
+from equimargin.formulations.documents.ordered_thresholds import get_weights
 from equimargin.formulations.documents.sum_of_margins import unbounded
-from equimargin.formulations.drawing import Data
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.solvers.interrupt import seconds_left
 from equimargin.solvers.ordinal.machine import STEPS, Levels, OrdinalProblem, with_intervals, with_neighbours
 from equimargin.solvers.ordinal.newton import newton
@@ -74,9 +74,9 @@ def solved(d: Data, kind: Callable[[Explicit, Levels, Array, int], OrdinalProble
     TimeoutError : a run that its time limit ended, which is that of the caller who waits for it.
     ValueError : another run that ended before it reached its accuracy.
     """
-    kept = np.flatnonzero(weights_of(d))
+    kept = np.flatnonzero(get_weights(d))
     X, y = np.asarray(d["X"])[kept], np.asarray(d["y"], dtype=np.int64)
-    machine = kind(Explicit(X, False), y[kept], d["C"] * weights_of(d)[kept], int(y.max()))
+    machine = kind(Explicit(X, False), y[kept], d["C"] * get_weights(d)[kept], int(y.max()))
     run = OrderedRun(machine)
     newton(machine, run)
     if run.gap <= CLOSE:

@@ -8,7 +8,7 @@ from equimargin.formulations.kernels.features import explicit
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.levels import Levels
 from equimargin.solvers.ordinal.machine import STEPS, with_all_thresholds
 from equimargin.solvers.ordinal.newton import newton
@@ -50,13 +50,13 @@ def _solve(problem: MarginProblem, limits: Limits) -> Solution | Point:
     kept = np.flatnonzero(problem.group_costs)
     if not len(kept):
         return problem.origin
-    Z, y, run = explicit(problem.kernel, problem.X[kept]), np.asarray(problem.rows.y)[kept], _Judged(problem, kept, limits)
+    Z, y, run = explicit(problem.kernel, problem.X[kept]), np.asarray(problem.rows.y)[kept], _ThresholdMonitor(problem, kept, limits)
     assert Z is not None, "a kernel without explicit features is refused before"
     newton(with_all_thresholds(Z, y, problem.group_costs[kept], problem.T, problem.squared), run)
     return run.judge.solution()
 
 
-class _Judged:
+class _ThresholdMonitor:
     """The judge of a run, as Newton's method shows its points: of the points `kept`, and with b as documents sign it."""
 
     def __init__(self, problem: MarginProblem, kept: Index, limits: Limits) -> None:

@@ -9,9 +9,9 @@ from functools import partial
 
 import numpy as np
 
-from equimargin.formulations.drawing import Data
+from equimargin.formulations.declarations.drawing import Data
+from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.problem.construct import classification
-from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.solvers.registry import solve, solver
 from equimargin.solvers.requirements import Requirements
 

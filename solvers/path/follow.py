@@ -27,7 +27,7 @@ from equimargin.formulations.numeric.arguments import check_count, check_number,
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Signed, Tube
 from equimargin.solvers.path.budget import Budget
 from equimargin.solvers.path.function import FunctionForm, balance
@@ -95,7 +95,7 @@ def regularization_path(
     max_events = None if max_events is None else check_count(max_events, "max_events")
     time_limit = None if time_limit is None else positive(time_limit, "time_limit")
     budget = Budget(lambda_min, max_events, time_limit, callback)
-    return linear.followed(problem, budget) if isinstance(problem, OneNormProblem) else _Scaled.of(problem).path(budget)
+    return linear.followed(problem, budget) if isinstance(problem, OneNormProblem) else _ScaledProblem.of(problem).path(budget)
 
 
 REQUIREMENTS = Requirements(MarginProblem, losses=("hinge",), convex=True, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
@@ -116,7 +116,7 @@ def refusal(problem: Any) -> Refusal | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Scaled:
+class _ScaledProblem:
     """A problem in numbers of size 1.
 
     problem : whose path is asked for.  centred : the form in which its functions are returned.
@@ -139,7 +139,7 @@ class _Scaled:
     lost: tuple[float, float]
 
     @classmethod
-    def of(cls, problem: MarginProblem) -> _Scaled:
+    def of(cls, problem: MarginProblem) -> _ScaledProblem:
         """A problem that has a path."""
         centred, used = FunctionForm(problem), np.flatnonzero(problem.unit_weights > 0)
         E, lost = centred.matrix

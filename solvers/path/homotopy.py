@@ -18,7 +18,7 @@ import numpy as np
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers.path import follow as path
 from equimargin.solvers.path.quadratic import steps
 from equimargin.solvers.path.result import SMALLEST_LAMBDA, RegularizationPath

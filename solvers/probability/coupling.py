@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
+from equimargin.formulations.declarations.drawing import Data
+from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.documents.coupling import of_every_two
-from equimargin.formulations.drawing import Data
 from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.solvers.registry import solver
 
 STEPS = 100

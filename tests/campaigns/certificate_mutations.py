@@ -23,9 +23,9 @@ from campaigns.exact.program_kinds import DATA, KINDS
 from campaigns.runner import At, Campaign, Check, Trial, watched
 from equimargin.data import load
 from equimargin.formulations import Kernel, MarginProblem, Problem, linear, polynomial, precomputed, ranking_from_pairs, rbf
-from equimargin.formulations.family import FAMILIES, program_families
+from equimargin.formulations.declarations.family import FAMILIES, program_families
 from equimargin.formulations.kernels.kernel import Intercept
-from equimargin.formulations.problem.construct import make_problems
+from equimargin.formulations.problem.construct import make_task_problems
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.own.instances import drawn
 from equimargin.proofs import certificate, checker, program_certificate
@@ -33,8 +33,8 @@ from equimargin.proofs.certificates.path import path_certificate
 from equimargin.proofs.certificates.problem import state
 from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.solvers import exact_optimum, regularization_path, solve
-from equimargin.solvers.exact.program import Infeasible, Optimum, Undecided, program_optimum
-from equimargin.testing import ONE_NORM, sample_problem, task_of
+from equimargin.solvers.exact.program import Inconclusive, Infeasible, Optimum, program_optimum
+from equimargin.testing import ONE_NORM, get_task, sample_problem
 from narrow import as_a, present
 
 OF_DOCUMENTS = [id for id, known in program_families().items() if known.module.startswith("equimargin.formulations.documents")]
@@ -145,11 +145,11 @@ def restated(stated: dict[str, Any]) -> Problem:
     parameters = [v for key, v in given.items() if key not in ("name", "constant", "shift")]
     made: dict[str, Callable[..., Kernel]] = {"linear": linear, "polynomial": polynomial, "rbf": rbf, "precomputed": precomputed}
     data = {"X": _features(stated), "C": float(stated["C"]), "kernel": made[given["name"]](*parameters)}
-    if task_of(family) == "ranking" and family not in ONE_NORM and stated["pairs"] is not None:
+    if get_task(family) == "ranking" and family not in ONE_NORM and stated["pairs"] is not None:
         problem: Problem = ranking_from_pairs(**data, pairs=stated["pairs"], loss="squared_hinge" if family.endswith("l2") else "hinge")
     else:
-        epsilon = {"epsilon": stated["epsilon"]} if task_of(family) == "regression" else {}
-        queries = {"qid": stated["queries"]} if task_of(family) == "ranking" else {}
+        epsilon = {"epsilon": stated["epsilon"]} if get_task(family) == "regression" else {}
+        queries = {"qid": stated["queries"]} if get_task(family) == "ranking" else {}
         problem = FAMILIES[family](data | {"y": stated["labels"]} | epsilon | queries)
     weights = None if stated["weights"] is None else np.array([float(w) for w in stated["weights"]])
     if isinstance(problem, MarginProblem) and weights is not None:
@@ -206,7 +206,7 @@ def path_outcome(document: dict[str, Any], rng: np.random.Generator) -> str:
 def program_truth(stated: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]:
     """What is known of the optimum of a program as a certificate states it: its exact value, -inf, inf, or nothing."""
     outcome = program_optimum(restated_program(stated))
-    if isinstance(outcome, Undecided):
+    if isinstance(outcome, Inconclusive):
         return -math.inf, math.inf
     value = outcome.value if isinstance(outcome, Optimum) else math.inf if isinstance(outcome, Infeasible) else -math.inf
     return value, value
@@ -271,7 +271,7 @@ def instances(source: str) -> Iterator[Problem]:
     data = load(source)
     data = data.scaled() if data.task == "classification" else data
     for kernel, C in ((linear(), 1.0), (rbf(1 / data.X.shape[1]), 1.0), (rbf(1.0), np.inf)):
-        yield from make_problems(data.task, data.X, data.y, C, kernel, qid=data.qid)
+        yield from make_task_problems(data.task, data.X, data.y, C, kernel, qid=data.qid)
 
 
 def checks(examples: int) -> Iterator[Check]:
@@ -299,7 +299,7 @@ def certificate_of_kind(make: Callable[..., Program], data: str, seed: int) -> d
     """Return the certificate of a drawn program, None where its optimum is undecided."""
     program = make(np.random.default_rng(seed), 8, 3, data)
     outcome = program_optimum(program)
-    return None if isinstance(outcome, Undecided) else program_certificate(program, outcome)
+    return None if isinstance(outcome, Inconclusive) else program_certificate(program, outcome)
 
 
 def certificate_of_family(id: str, seed: int) -> dict[str, Any]:

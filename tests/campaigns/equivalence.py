@@ -18,7 +18,7 @@ from typing import Any
 from campaigns.runner import Campaign, Check, Trial, once
 from equimargin.equivalence import Same, same
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.formulation import families
+from equimargin.formulations.declarations.formulation import families
 from equimargin.proofs.equivalence import Statement, stated
 from equimargin.solvers.exact.program.clock import Clock
 from oracles.reasons import assert_replays

@@ -26,7 +26,7 @@ from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers
 from equimargin.proofs import Agreement, FamilyVerdict, Judgement
 from equimargin.solvers import SOLVERS, Status, solve
-from equimargin.testing import CANONICAL, drawn_problem, sample_problem
+from equimargin.testing import CANONICAL, draw_problem, sample_problem
 from narrow import as_a, present
 
 TIME_LIMIT = 5.0
@@ -287,7 +287,7 @@ def checks(_: int) -> Iterator[Check]:
     for family in CANONICAL:
 
         def draw(at: At, family: str = family) -> Problem:
-            return drawn_problem(family, at.seed, at.number)
+            return draw_problem(family, at.seed, at.number)
 
         yield Check(family, judged, draw, lines=lines, wrong=rare_branches, shown=BY_COMPARING)
         if family in ("rank.l1", "rank.l2"):

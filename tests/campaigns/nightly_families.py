@@ -14,10 +14,10 @@ from functools import partial
 from campaigns.runner import Campaign, Check, Trial, once
 from campaigns.shrunk import BY_COMPARING
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.family import FAMILIES, program_families
-from equimargin.formulations.formulation import Formulation
+from equimargin.formulations.declarations.family import FAMILIES, program_families
+from equimargin.formulations.declarations.formulation import Formulation
+from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.problem import AnyProblem
-from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.own.instances import check_own_formulation, check_own_solver, refutation, value_complaint
 from equimargin.solvers import SOLVERS
 from narrow import as_a

@@ -28,17 +28,17 @@ import numpy as np
 import theorems
 from campaigns.faults import read
 from equimargin.formulations import Kernel, Problem, classification, declare, linear, polynomial, precomputed, rbf
-from equimargin.formulations.declaration import FormulaValue
+from equimargin.formulations.declarations.declaration import FormulaValue
+from equimargin.formulations.declarations.family import FAMILIES
+from equimargin.formulations.declarations.formulation import REGISTRY
 from equimargin.formulations.documents.controls import reduced_pairs
-from equimargin.formulations.family import FAMILIES
-from equimargin.formulations.formulation import REGISTRY
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs import certificate, enclosure, program_certificate
 from equimargin.proofs.coq import strings
 from equimargin.solvers import exact_optimum, solve
-from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, Undecided, program_optimum
-from equimargin.testing import HARD, sample_problem, task_of
+from equimargin.solvers.exact.program import Inconclusive, Infeasible, Optimum, Unbounded, program_optimum
+from equimargin.testing import HARD, get_task, sample_problem
 
 BUILD = theorems.ROCQ.parents[1] / "build" / "rocq"
 SECONDS = 300
@@ -186,7 +186,7 @@ WITHOUT_THEOREMS = ("ord.implicit", "ord.implicit_l2", "ord.hard", "svm.huberise
 def instance(id: str, C: float) -> Problem:
     """Return a problem on the line with whole numbers."""
     family = REGISTRY[id].family
-    y = {"classification": [1.0, -1.0, 1.0], "regression": [1.0, 0.0, 3.0], "ranking": [1.0, 0.0, 2.0]}[task_of(family)]
+    y = {"classification": [1.0, -1.0, 1.0], "regression": [1.0, 0.0, 3.0], "ranking": [1.0, 0.0, 2.0]}[get_task(family)]
     data = {"X": [[1.0], [-1.0], [2.0]], "y": y, "kernel": polynomial() if "differences" in id else None}
     data |= {} if family in HARD else {"C": C}
     problem: Problem = FAMILIES[family](data | ({"epsilon": EPSILON} if family.startswith("svr") else {}))
@@ -367,7 +367,7 @@ def programs() -> dict[str, dict[str, Any]]:
 def proved_outcome(program: Program) -> Optimum | Infeasible | Unbounded:
     """What is exactly known of a program; an error where that is nothing."""
     found = program_optimum(program)
-    if isinstance(found, Undecided):
+    if isinstance(found, Inconclusive):
         raise LookupError("a program of the campaign is undecided")
     return found
 

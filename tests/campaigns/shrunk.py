@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from equimargin.equivalence.reproduction import Code
+from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.problem import AnyProblem
-from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.request import ComparisonRequest
 from equimargin.shrink import Instance, Shrunk, reduced
 from equimargin.shrink.record import sentence

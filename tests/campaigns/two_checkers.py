@@ -42,7 +42,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.programs import program_from_arrays

@@ -28,11 +28,11 @@ import numpy as np
 from campaigns.runner import Campaign, Check, Trial, once
 from equimargin.formulations import FAMILIES, REGISTRY, Formulation, MarginProblem, Problem, linear, rbf
 from equimargin.formulations.bounds.complete import complete
+from equimargin.formulations.declarations.user_functions import kept
 from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Signed, Tube
-from equimargin.formulations.user_functions import kept
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
 from equimargin.solvers import SOLVERS, solve, solve_declaration
 from equimargin.testing import sample_problem

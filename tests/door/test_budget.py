@@ -23,9 +23,9 @@ from equimargin import compare
 from equimargin.comparison import Comparison, allowance, comparisons, family_progress, job, job_result
 from equimargin.comparison.choice import Choice
 from equimargin.comparison.family_progress import FamilyProgress
-from equimargin.families import make_family_problems
 from equimargin.formulations import FAMILIES, REGISTRY, Family, classification
-from equimargin.formulations.program_problem import ProgramProblem
+from equimargin.formulations.declarations.program_problem import ProgramProblem
+from equimargin.problems import make_problems_from_arrays
 from equimargin.proofs import Agreement, Evidence, Verdict
 from equimargin.proofs.referee import find_available_answers
 from equimargin.solvers import SOLVERS, Status, solve_declaration
@@ -81,7 +81,7 @@ def of_family(names: Sequence[str], family: str) -> list[str]:
 
 def test_every_family_has_a_solver_and_a_declaration_before_any_has_more(costs: Costs) -> None:
     costs.of = lambda job: (0.0, 0.0, 0.0)
-    problems = make_family_problems(X, Y)
+    problems = make_problems_from_arrays(X, Y)
     found = compare(problems)
     families = [problem.family for problem in problems]
     first, second, rest = costs.names[:6], costs.names[6:12], costs.names[12:]
@@ -105,7 +105,7 @@ def test_every_family_has_a_solver_and_a_declaration_before_any_has_more(costs: 
 
 def test_answers_beyond_the_verdicts_share_what_is_left_of_the_time(costs: Costs) -> None:
     costs.of = lambda job: (0.31, 0.31, 0.0)
-    found = compare(make_family_problems(X, Y))
+    found = compare(make_problems_from_arrays(X, Y))
     families = [family.id for family in found.families]
     assert {family.verdict for family in found.families} == {Verdict.AGREE}
     assert allowance.TOGETHER <= 0.31 * len(costs.begun) <= allowance.TOGETHER + 0.31 * len(families)
@@ -222,7 +222,7 @@ def test_an_answer_that_is_begun_has_half_a_second(costs: Costs) -> None:
 
 
 def test_solvers_that_are_asked_first_are_those_of_auto() -> None:
-    for problem in make_family_problems(X, Y):
+    for problem in make_problems_from_arrays(X, Y):
         family = FamilyProgress(problem, list(Choice.of("*", list(SOLVERS)).jobs(problem, 1e-8)), 1e-6, find_available_answers(problem))
         (first,) = (each for place, each in enumerate(family.jobs) if family.turn(place) == 0)
         assert first.solver == SOLVERS[first.solver].name == _of_auto(problem)

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 import pages
-from equimargin.equivalence.instances import drawn, problems
+from equimargin.equivalence.instances import drawn, small_problems
 from equimargin.formulations import REGISTRY, MarginProblem, families, links
-from equimargin.formulations.family import program_families
+from equimargin.formulations.declarations.family import program_families
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.proofs import OptimalRanges, optimal_ranges
 from ledger import claims
@@ -69,7 +69,7 @@ def weighted_equally(problem: Any, family: str) -> AnyProblem:
 @cache
 def instances(family: str) -> list[AnyProblem]:
     """Drawn problems of a family."""
-    return [weighted_equally(problem, family) for problem in drawn(problems(family), 3 * DRAWS, 1)[:DRAWS]]
+    return [weighted_equally(problem, family) for problem in drawn(small_problems(family), 3 * DRAWS, 1)[:DRAWS]]
 
 
 def optima(id: str, some: Iterable[AnyProblem]) -> Iterator[OptimalRanges]:

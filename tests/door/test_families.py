@@ -14,8 +14,8 @@ import pytest
 
 from equimargin.comparison import compare
 from equimargin.data import load
-from equimargin.families import make_family_problems, problem_of_data, problems_of_data
 from equimargin.formulations import classification, rbf
+from equimargin.problems import make_margin_problem_from_data, make_problems_from_arrays, make_problems_from_data
 from equimargin.request import CompareOptions, ComparisonRequest, ProblemOptions
 
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -34,7 +34,7 @@ FEW: dict[str, Any] = {"solvers": ["CLARABEL", "smo", "coordinate_descent", "lin
     ],
 )
 def test_the_task_is_that_of_the_data(y: Any, how: dict[str, Any], families: list[str]) -> None:
-    assert [problem.family for problem in make_family_problems(X, y, **how)] == families
+    assert [problem.family for problem in make_problems_from_arrays(X, y, **how)] == families
 
 
 def test_arrays_are_compared_as_the_problems_they_pose() -> None:
@@ -58,7 +58,7 @@ def test_arguments_may_come_by_their_places() -> None:
     words = np.where(X[:, 0] > 0, "spam", "ham")
     chosen = compare(X, words.tolist(), formulations="svm.soft.*", solvers="CLARABEL", tol=1e-7)
     assert {answer["formulation"] for answer in chosen.answers} == {"svm.soft.primal", "svm.soft.dual"}
-    problems = make_family_problems(X, words)
+    problems = make_problems_from_arrays(X, words)
     for given in (problems, tuple(problems)):
         old = compare(given, ["svm.soft.*"], "CLARABEL", 1e-7, 1e-5)
         assert [answer["formulation"] for answer in old.answers] == [answer["formulation"] for answer in chosen.answers]
@@ -83,7 +83,7 @@ def test_what_is_neither_a_problem_nor_arrays_is_refused() -> None:
     with pytest.raises(ValueError, match="y has 3 different labels, and a comparison of classifications takes two"):
         compare(X, y=np.arange(12) % 3, task="classification")
     with pytest.raises(ValueError, match="task must be 'classification' or 'regression' or 'ranking', not 'sorting'"):
-        make_family_problems(X, np.arange(12), task="sorting")
+        make_problems_from_arrays(X, np.arange(12), task="sorting")
 
 
 def test_a_request_has_the_fields_that_are_keyword_arguments_of_compare() -> None:
@@ -116,7 +116,7 @@ def test_formulations_that_are_no_names_are_refused(formulations: Any, said: str
         compare(classification(X, np.sign(X[:, 0])), formulations=formulations)
 
 
-@pytest.mark.parametrize("make", [problem_of_data, problems_of_data])
+@pytest.mark.parametrize("make", [make_margin_problem_from_data, make_problems_from_data])
 def test_preferences_have_no_variant(make: Any, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("a,b\n0,1\n1,0\n2,2\n", encoding="utf-8")
     (tmp_path / "pairs.csv").write_text("preferred,other\n0,1\n1,2\n", encoding="utf-8")

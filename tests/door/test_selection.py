@@ -45,7 +45,7 @@ from equimargin.metrics import (
 )
 from equimargin.selection.along_path import Curve, NothingToChoose, best, score_along
 from equimargin.selection.costs import cost_grid
-from equimargin.selection.grids import folds_of, grid
+from equimargin.selection.grids import grid, make_folds
 from equimargin.selection.roc import Frontier, roc_frontier
 from equimargin.solvers import OneNormPath, RegularizationPath, regularization_path, solve
 from equimargin.solvers.path.result import Alphas
@@ -407,22 +407,22 @@ def test_no_points_cannot_be_folded(task: Any) -> None:
 
 def test_folds_keep_queries_whole_and_classes_in_their_shares() -> None:
     query = np.random.default_rng(0).integers(0, 9, 60)
-    parts = folds_of(np.arange(60.0), query, "ranking", 4, 0)
+    parts = make_folds(np.arange(60.0), query, "ranking", 4, 0)
     np.testing.assert_array_equal(np.sort(np.concatenate([part.validation for part in parts])), np.arange(60))
     for part in parts:
         assert not set(query[part.training]) & set(query[part.validation])
         assert len(part.training) + len(part.validation) == 60
     y = np.where(np.arange(60) < 20, 1.0, -1.0)
-    for part in folds_of(y, None, "classification", 4, 0):
+    for part in make_folds(y, None, "classification", 4, 0):
         assert (y[part.validation] > 0).sum() == 5
-    again = folds_of(y, None, "classification", 4, 0)
-    assert all((a.validation == b.validation).all() for a, b in zip(folds_of(y, None, "classification", 4, 0), again, strict=True))
-    assert any((a.validation != b.validation).any() for a, b in zip(folds_of(y, None, "classification", 4, 1), again, strict=True))
+    again = make_folds(y, None, "classification", 4, 0)
+    assert all((a.validation == b.validation).all() for a, b in zip(make_folds(y, None, "classification", 4, 0), again, strict=True))
+    assert any((a.validation != b.validation).any() for a, b in zip(make_folds(y, None, "classification", 4, 1), again, strict=True))
 
 
 def test_the_seed_shuffles_queries() -> None:
     query = np.repeat(np.arange(12), 5)
-    first, again, other = (folds_of(np.arange(60.0), query, "ranking", 4, seed) for seed in (0, 0, 1))
+    first, again, other = (make_folds(np.arange(60.0), query, "ranking", 4, seed) for seed in (0, 0, 1))
     assert [part.validation.tolist() for part in first] == [part.validation.tolist() for part in again]
     assert [part.validation.tolist() for part in first] != [part.validation.tolist() for part in other]
 
@@ -439,10 +439,10 @@ def test_folds_that_are_none_are_refused() -> None:
     )
     for folds, words in wrong:
         with pytest.raises(ValueError, match=words):
-            folds_of(y, None, "regression", folds)
-    assert [fold.validation.tolist() for fold in folds_of(y, None, "ranking", halves)] == [[3, 4, 5]]
+            make_folds(y, None, "regression", folds)
+    assert [fold.validation.tolist() for fold in make_folds(y, None, "ranking", halves)] == [[3, 4, 5]]
     with pytest.raises(ValueError, match="fold 1 learns from query 8 and holds it out, too"):
-        folds_of(y, query, "ranking", halves)
+        make_folds(y, query, "ranking", halves)
 
 
 def test_a_query_in_two_folds_is_judged_in_each() -> None:
@@ -476,7 +476,7 @@ def test_a_grid_scores_every_point_by_the_path_that_did_not_see_it(task: str) ->
     assert str(found).count("<- best") == 1
     for row in found.rows:
         curve, paths = row.curve, []
-        parts = folds_of(y, qid, task, 3)  # type: ignore[arg-type]
+        parts = make_folds(y, qid, task, 3)  # type: ignore[arg-type]
         for part in parts:
             X_, y_ = X[part.training], y[part.training]
             if task == "ranking":
@@ -516,7 +516,7 @@ def test_a_grid_of_costs_scores_the_squared_hinge_on_whole_queries(metric: str) 
     kernels, costs = [linear(), rbf(0.5)], [10.0, 0.1]
     found = cost_grid(X, y, kernels, costs, "ranking", qid, metric, folds=4, tol=1e-9)
     assert [(row.kernel, row.C) for row in found.rows] == [(kernel, C) for kernel in kernels for C in (0.1, 10.0)]
-    parts = folds_of(y, qid, "ranking", 4)
+    parts = make_folds(y, qid, "ranking", 4)
     assert all(not set(qid[part.training]) & set(qid[part.validation]) for part in parts)
     for row in found.rows:
         f = np.empty(40)
@@ -644,7 +644,7 @@ def test_a_grid_follows_the_family_that_is_asked_for() -> None:
     X, query = rng.normal(size=(30, 3)), np.repeat(np.arange(6), 5)
     y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=30), [-0.5, 0.5]).astype(float)
     row = grid(X, y, [rbf(0.5)], "ranking", query, "pairwise_accuracy", 3, family="rvm").best
-    parts = folds_of(y, query, "ranking", 3)
+    parts = make_folds(y, query, "ranking", 3)
     right = pairs = 0.0
     for training, held_out in parts:
         path = regularization_path(ranking_vector_machine(X[training], y[training], query[training], kernel=rbf(0.5)))

@@ -13,9 +13,9 @@ import pytest
 from campaigns import nightly_families
 from equimargin.comparison import compare
 from equimargin.formulations import REGISTRY, classification, regression
-from equimargin.formulations.family import FAMILIES, program_families
+from equimargin.formulations.declarations.family import FAMILIES, program_families
+from equimargin.formulations.declarations.formulation import Formulation
 from equimargin.formulations.field.nu import nu_svc, nu_svr
-from equimargin.formulations.formulation import Formulation
 from equimargin.own.instances import check_own_formulation, check_own_solver, drawn, refutation
 from equimargin.proofs import Agreement, Verdict
 from equimargin.proofs.program import optimum

@@ -29,9 +29,9 @@ from equimargin.formulations import (
     one_norm_classification,
     polynomial,
 )
-from equimargin.formulations.family import FAMILIES
-from equimargin.formulations.formulation import Formulation
-from equimargin.formulations.user_functions import Quit, kept_from_quitting
+from equimargin.formulations.declarations.family import FAMILIES
+from equimargin.formulations.declarations.formulation import Formulation
+from equimargin.formulations.declarations.user_functions import Quit, kept_from_quitting
 from equimargin.own import Family, ProgramProblem
 from equimargin.own.instances import check_own_formulation, check_own_solver
 from equimargin.proofs import Agreement, Verdict

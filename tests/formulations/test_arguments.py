@@ -34,8 +34,8 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
+from equimargin.formulations.documents.reduced_graph import reduction_factor
 from equimargin.formulations.numeric.arguments import format_value
-from equimargin.formulations.reduced_graph import reduction_factor
 from equimargin.metrics import pairwise_accuracy
 from equimargin.selection.along_path import best
 from equimargin.solvers import RegularizationPath, exact_optimum, given_gram, regularization_path, solve, solve_declaration, solve_grid

@@ -36,12 +36,12 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.bounds.complete import complete
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.declarations.family import FAMILIES
+from equimargin.formulations.documents.subsets import ALL_SUBSETS
 from equimargin.formulations.rows.labelled import LabelledPairs
-from equimargin.formulations.subsets import ALL_SUBSETS
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, judge
 from equimargin.solvers import BACKENDS, Status, solve_declaration
-from equimargin.testing import HARD, ONE_NORM, sample_problem, task_of
+from equimargin.testing import HARD, ONE_NORM, get_task, sample_problem
 from narrow import present
 from optima import classes_with_outliers
 from oracles.own_entries import PRINTED
@@ -68,7 +68,7 @@ every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
 def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones", n: int = 12, levels: int = 3) -> Problem:
     """A small problem of a family: noisy, or feasible where there is no cost. Weights are a key of WEIGHTS."""
-    task = task_of(family)
+    task = get_task(family)
     if family in HARD:
         return sample_problem(family, kernel, seed=1, n=n)
     rng = np.random.default_rng(21)

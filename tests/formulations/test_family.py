@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equimargin.formulations import MarginProblem
-from equimargin.formulations.family import FAMILIES
-from equimargin.testing import CANONICAL, HARD, margin_problems, sample_problem, task_of
+from equimargin.formulations.declarations.family import FAMILIES
+from equimargin.testing import CANONICAL, HARD, get_task, margin_problems, sample_problem
 
 
 @given(st.sampled_from(CANONICAL).flatmap(margin_problems))
@@ -27,7 +27,7 @@ def test_a_family_at_the_data_of_its_own_problem_is_that_problem(problem: Any) -
 @pytest.mark.parametrize("other", CANONICAL)
 def test_another_family_has_the_same_data_or_says_why_not(family: str, other: str) -> None:
     problem = sample_problem(family)
-    if task_of(family) != task_of(other) or (family in HARD and other not in HARD):
+    if get_task(family) != get_task(other) or (family in HARD and other not in HARD):
         with pytest.raises(ValueError, match=r"take|make a problem of|must|needs"):
             FAMILIES[other].with_data_of(problem)
         return

@@ -33,12 +33,12 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.problem.limits import LARGEST_KERNEL, LARGEST_TARGET, largest_entry
 from equimargin.proofs import Agreement, Verdict
 from equimargin.solvers import SOLVERS, Solution, Status, solve, solve_declaration
-from equimargin.testing import CANONICAL, HARD, ONE_NORM, sample_problem, task_of
+from equimargin.testing import CANONICAL, HARD, ONE_NORM, get_task, sample_problem
 
 X, SIGNS, LEVELS = np.array([[1.0], [-1.0], [2.0]]), [1.0, -1.0, 1.0], [0, 1, 2]
 
@@ -88,7 +88,7 @@ def far_problems(draw: st.DrawFn, family: str) -> Problem | None:
     def size() -> float:
         return float(10.0 ** draw(st.one_of(st.floats(-2, 2), st.floats(-320, 308))))
 
-    task, C = task_of(family), np.inf if family in HARD else size()
+    task, C = get_task(family), np.inf if family in HARD else size()
     kernel: Kernel | None = draw(st.sampled_from([None, rbf, lambda gamma: polynomial(draw(st.integers(1, 3)), gamma, 1.0)]))
     kernel = None if kernel is None else kernel(size())  # type: ignore[operator]
     x = np.array(draw(st.lists(st.integers(-3, 3).map(float), min_size=6, max_size=6))).reshape(3, 2) * size()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equimargin.formulations.numeric.order_free import SummationGrid, folded_rows, grid, products_by_row, split_integers
+from equimargin.formulations.partitions.order_free import SummationGrid, folded_rows, grid, products_by_row, split_integers
 
 SEEDS = st.integers(0, 2**32 - 1)
 SCALES = st.sampled_from([1e-150, 1e-9, 1.0, 3.7e5, 1e120])

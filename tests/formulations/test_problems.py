@@ -35,7 +35,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.documents.controls import pair_decision, reduced_pairs
 from equimargin.formulations.problem.choices import Bias
-from equimargin.formulations.problem.construct import make_family_problem, make_problems
+from equimargin.formulations.problem.construct import make_family_problem, make_task_problems
 from equimargin.proofs import Agreement, Verdict, examine, judge
 from equimargin.solvers import Status, solve, solve_declaration
 
@@ -118,7 +118,7 @@ def test_a_query_weight_needs_its_query() -> None:
 def test_families_of_a_named_bias(bias: Any, families: list[str]) -> None:
     X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), [1, -1, 1]
     named = {} if bias is None else {"bias": bias}
-    assert [problem.family for problem in make_problems("classification", X, y, losses=["hinge"], **named)] == families
+    assert [problem.family for problem in make_task_problems("classification", X, y, losses=["hinge"], **named)] == families
     for family in families:
         assert make_family_problem(family, "classification", X, y, **named).family == family
     for other in {"svm.soft", "svm.nobias"} - set(families):

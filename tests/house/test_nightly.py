@@ -17,12 +17,12 @@ from equimargin.comparison import compare
 from equimargin.formulations import MarginProblem, classification, polynomial, rbf, regression
 from equimargin.proofs import judge
 from equimargin.solvers import Status
-from equimargin.testing import CANONICAL, drawn_problem, sample_problem
+from equimargin.testing import CANONICAL, draw_problem, sample_problem
 from narrow import present
 
 
 def test_a_seed_always_draws_the_same_instances() -> None:
-    first, again, others = ([drawn_problem("rank.l1", seed, k) for k in range(5)] for seed in (3, 3, 4))
+    first, again, others = ([draw_problem("rank.l1", seed, k) for k in range(5)] for seed in (3, 3, 4))
     assert [p.C for p in first] == [p.C for p in again]
     assert all(np.array_equal(p.X, q.X) and np.array_equal(p.rows.y, q.rows.y) for p, q in zip(first, again, strict=True))
     assert [p.C for p in first] != [p.C for p in others]
@@ -30,7 +30,7 @@ def test_a_seed_always_draws_the_same_instances() -> None:
 
 @pytest.mark.parametrize("family", CANONICAL)
 def test_a_script_rebuilds_its_instance(family: str) -> None:
-    for problem in (drawn_problem(family, 0, k) for k in range(4)):
+    for problem in (draw_problem(family, 0, k) for k in range(4)):
         names: dict[str, object] = {}
         exec(script(problem, ["what happened"]).split("print(")[0], names)
         rebuilt = names["problem"]

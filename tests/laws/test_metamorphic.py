@@ -43,7 +43,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.solvers import SOLVERS, Solution, solve
-from equimargin.testing import CANONICAL, HARD, ONE_NORM, margin_problems, task_of
+from equimargin.testing import CANONICAL, HARD, ONE_NORM, get_task, margin_problems
 from narrow import as_a, present
 
 NARROW = 1e-6
@@ -59,9 +59,9 @@ SOLVED = [family for family in CANONICAL if any(solver.takes(family) for solver 
 SOFT = [family for family in SOLVED if family not in HARD]
 MARGINS = [family for family in SOLVED if family not in ONE_NORM]
 SIGNED, TUBES, RANKED, ORDINAL = (
-    [family for family in MARGINS if task_of(family) == task] for task in ("classification", "regression", "ranking", "ordinal")
+    [family for family in MARGINS if get_task(family) == task] for task in ("classification", "regression", "ranking", "ordinal")
 )
-ONE_NORM_RANKED = [family for family in ONE_NORM if task_of(family) == "ranking"]
+ONE_NORM_RANKED = [family for family in ONE_NORM if get_task(family) == "ranking"]
 OF_ROWS = {family for family in SOLVED if family.endswith("onenorm")}
 """The families with an unknown for every row, where a row more is an unknown more."""
 SQUARED = {"svm.soft": "svm.l2", "svm.nobias": "svm.nobias_l2", "svr.l1": "svr.l2", "rank.l1": "rank.l2", "ord.implicit": "ord.implicit_l2"}

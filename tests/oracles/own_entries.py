@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from equimargin.formulations import REGISTRY, ProgramProblem
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.solvers import SOLVERS
 
 PRINTED = {

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from brought import bottomless, dual, nothing, ocsvm
 from equimargin.comparison import compare
 from equimargin.formulations import REGISTRY, classification, declare, linear
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.formulations.numeric.arguments import check_number
 from equimargin.own import Family, FormulaValue, ProgramProblem, Source, optimum, solver
 from equimargin.own.instances import drawn, refutation

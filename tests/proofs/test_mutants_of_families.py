@@ -19,8 +19,8 @@ import pytest
 
 from equimargin.comparison import compare
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.family import FAMILIES, program_families
-from equimargin.formulations.formulation import Formulation
+from equimargin.formulations.declarations.family import FAMILIES, program_families
+from equimargin.formulations.declarations.formulation import Formulation
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.own import Family, Source, solver
 from equimargin.own.instances import drawn

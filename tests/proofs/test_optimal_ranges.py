@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from equimargin.equivalence.instances import drawn, problems
+from equimargin.equivalence.instances import drawn, small_problems
 from equimargin.formulations import classification, declare, one_norm_classification, one_norm_ranking, ranking_vector_machine
 from equimargin.formulations.documents.general_machine import general
 from equimargin.proofs import Range, optimal_ranges
@@ -53,7 +53,7 @@ def in_floats(end: Fraction | None, infinity: float) -> float:
 
 @pytest.mark.parametrize("id", LINEAR)
 def test_linear_programs_have_the_ends_that_highs_finds(id: str) -> None:
-    for problem in drawn(problems(id.rpartition(".")[0]), 6, 3)[:4]:
+    for problem in drawn(small_problems(id.rpartition(".")[0]), 6, 3)[:4]:
         expected = by_highs(id, problem)
         for name, ranges in optimal_ranges(id, problem).items():
             for range_, ends in zip(ranges, expected[name], strict=True):
@@ -64,7 +64,7 @@ def test_linear_programs_have_the_ends_that_highs_finds(id: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("id", ["svm.soft.primal", "svm.soft.dual", "svr.l1.primal", "rank.l1.dual", "rank.l1.beta", "svm.l2.primal"])
 def test_an_optimum_of_a_backend_lies_within(id: str) -> None:
-    for problem in drawn(problems(id.rpartition(".")[0]), 6, 4)[:4]:
+    for problem in drawn(small_problems(id.rpartition(".")[0]), 6, 4)[:4]:
         declared = declare(id, problem)
         answer = solve_declaration(declared, "CLARABEL", tol=1e-10)
         assert answer.value == pytest.approx(float(optimal_ranges(id, problem).value), rel=1e-6, abs=1e-8)

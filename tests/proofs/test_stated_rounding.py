@@ -15,9 +15,9 @@ from campaigns.exact.program_kinds import KINDS
 from equimargin.comparison import compare
 from equimargin.equivalence import same
 from equimargin.formulations import REGISTRY
+from equimargin.formulations.declarations.family import FAMILIES
+from equimargin.formulations.declarations.formulation import Formulation
 from equimargin.formulations.documents.coupling import wlw as coupling
-from equimargin.formulations.family import FAMILIES
-from equimargin.formulations.formulation import Formulation
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.own import Family, ProgramProblem, optimum, solver

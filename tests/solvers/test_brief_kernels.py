@@ -85,7 +85,7 @@ def _within(rng: np.random.Generator) -> tuple[Any, ...]:
     return (
         _sorted_points(rng),
         300,
-        pair_sweeps.Within(degree, balance, pull, np.zeros(3), np.zeros(3), np.zeros(3, np.int64)),
+        pair_sweeps.ThresholdSums(degree, balance, pull, np.zeros(3), np.zeros(3), np.zeros(3, np.int64)),
     )
 
 

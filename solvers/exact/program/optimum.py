@@ -73,14 +73,14 @@ class Unbounded:
 
 
 @dataclass(frozen=True)
-class Undecided:
+class Inconclusive:
     """Nothing is known of the optimum.  cause : in a word, for counting.  reason : in a sentence."""
 
     cause: Cause
     reason: str
 
 
-Outcome = Optimum | Infeasible | Unbounded | Undecided
+Outcome = Optimum | Infeasible | Unbounded | Inconclusive
 """What can become of a program."""
 
 
@@ -102,13 +102,13 @@ def program_optimum(program: Program, seconds: float = 60.0) -> Outcome:
     """
     clock = Clock(positive(seconds, "seconds"))
     if program.cones:
-        return Undecided("cones", "a program with second-order cones has an irrational optimum in general: bounds can be proven")
+        return Inconclusive("cones", "a program with second-order cones has an irrational optimum in general: bounds can be proven")
     try:
         return _decided(program, semidefinite(program.P, clock), clock)
     except OutOfTime as reason:
-        return Undecided("time", str(reason))
+        return Inconclusive("time", str(reason))
     except ValueError as reason:
-        return Undecided("not convex", str(reason))
+        return Inconclusive("not convex", str(reason))
 
 
 def _decided(program: Program, convex: str, clock: Clock) -> Outcome:
@@ -119,7 +119,7 @@ def _decided(program: Program, convex: str, clock: Clock) -> Outcome:
         return Infeasible(near.y, near.z, "exact pivots from the face of the solution in floats end in a ray of multipliers")
     least = _attained(violation(program), clock)
     if least is None:
-        return Undecided("no face", f"{NO_FACE}, nor one of the least violation of the constraints")
+        return Inconclusive("no face", f"{NO_FACE}, nor one of the least violation of the constraints")
     x = least.x[: program.n]
     if least.x[program.n] > 0:
         y, z = farkas_ray(program, least.z)
@@ -130,14 +130,14 @@ def _decided(program: Program, convex: str, clock: Clock) -> Outcome:
         return Unbounded(x, near.x, "a feasible point, and exact pivots from the face of the solution in floats end in a ray of points")
     steepest = _attained(recession(program), clock)
     if steepest is None:
-        return Undecided("no face", f"{NO_FACE}, nor one of the steepest ray")
+        return Inconclusive("no face", f"{NO_FACE}, nor one of the steepest ray")
     if program.is_recession_ray(steepest.x):
         _require(program.is_feasible(x))
         return Unbounded(x, steepest.x, "a feasible point and a ray along which the objective decreases for ever")
     pair = optimum_by_pivots(program, clock)
     if pair is None:
         size = f"its {program.n} unknowns and {len(program.b) + len(program.h)} rows are too many for a dictionary"
-        return Undecided("no face", f"{NO_FACE}, and {size} (at most {LARGEST_DICTIONARY} together)")
+        return Inconclusive("no face", f"{NO_FACE}, and {size} (at most {LARGEST_DICTIONARY} together)")
     return _verified(program, pair, convex, "exact pivots")
 
 

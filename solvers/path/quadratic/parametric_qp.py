@@ -27,9 +27,9 @@ from equimargin.solvers.path.quadratic.program import (
     DOUBTED_GAP,
     WORTH_CORRECTING,
     Breakpoint,
-    Found,
     Gaps,
     PathIterate,
+    PointState,
     QuadraticPathProgram,
     collect,
     judge,
@@ -40,8 +40,8 @@ from equimargin.solvers.path.quadratic.steps import (
     VANISHING,
     Ahead,
     Counts,
-    Kept,
     Pause,
+    SavedBreakpoint,
     Walk,
     WalkStart,
     WorkingSetState,
@@ -101,10 +101,10 @@ class ParametricQP:
             cone=Subproblem(program.rows.t, np.zeros(p), np.zeros(p), np.zeros(p, np.intp)),
             direction=State.at_0(program.of),
             at=at,
-            found=Found(np.zeros(4), np.zeros(3), np.zeros(p, np.intp), np.zeros(1, np.intp)),
+            found=PointState(np.zeros(4), np.zeros(3), np.zeros(p, np.intp), np.zeros(1, np.intp)),
             ahead=Ahead(np.zeros(1), np.zeros(1), np.zeros(1, np.intp)),
             before=Breakpoint(np.zeros(1), at.alpha.copy(), at.r.copy()),
-            kept=Kept(np.zeros(1, np.bool_), np.zeros(1), np.zeros(1), np.zeros(p), np.zeros(k)),
+            kept=SavedBreakpoint(np.zeros(1, np.bool_), np.zeros(1), np.zeros(1), np.zeros(p), np.zeros(k)),
             moved=WorkingSetState(np.zeros(capacity, np.intp), np.zeros(1, np.intp), np.zeros(p, np.bool_)),
             counts=Counts(np.zeros(1, np.intp), np.zeros(1, np.intp), np.zeros(1, np.intp)),
         )
@@ -272,7 +272,7 @@ class ParametricQP:
             self.trace.turn()
         steps.walk(self.on, self.trace.page, int(WalkStart.WRITE), self.budget.lambda_min, 0)
 
-    def _back_to(self, kept: Kept) -> PathStop:
+    def _back_to(self, kept: SavedBreakpoint) -> PathStop:
         """Go back to the breakpoint that was left last and end there: the next one, far nearer to 0, is out of float64's reach."""
         at = self.at
         at.lam[:], at.b[:], at.alpha[:], at.v[:] = kept.lam, kept.b, kept.alpha, kept.v

@@ -111,7 +111,7 @@ NOISE, HANDED_OUT, TIE = (Rounding._fields.index(name) for name in ("g", "handed
 """Places of the roundings in an array of them."""
 
 
-class Found(NamedTuple):
+class PointState(NamedTuple):
     """What is known of a point of the path; the arrays change in place.
 
     numbers : (4,) its `Gaps`.  off : (3,) its `Rounding`.  tied : (p,), of which the first ties[0] are the rows at a bound whose residuals
@@ -283,7 +283,9 @@ def noise(of: Differences, facts: GapData, at: PathIterate) -> float:
 
 
 @fast
-def judge(of: Differences, rows: RowConditions, facts: GapData, at: PathIterate, before: Breakpoint, found: Found, afresh: bool) -> bool:
+def judge(
+    of: Differences, rows: RowConditions, facts: GapData, at: PathIterate, before: Breakpoint, found: PointState, afresh: bool
+) -> bool:
     """Compute g and the residuals at a point, its gaps, that half way from the breakpoint before, and the tied rows.
 
     afresh : with a Gram matrix, whether v is computed from alpha first.

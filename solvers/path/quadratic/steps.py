@@ -39,9 +39,9 @@ from equimargin.solvers.path.quadratic.program import (
     SMALLEST_DIVISOR,
     TIE,
     Breakpoint,
-    Found,
     GapData,
     PathIterate,
+    PointState,
     RowConditions,
     judge,
 )
@@ -133,7 +133,7 @@ class Ahead(NamedTuple):
     place: Index
 
 
-class Kept(NamedTuple):
+class SavedBreakpoint(NamedTuple):
     """A breakpoint to come back to; the arrays change in place.
 
     there : (1,) whether there is one.  lam, b : (1,).  alpha : (p,).  v : (k,).
@@ -176,10 +176,10 @@ class Walk(NamedTuple):
     cone: Subproblem
     direction: State
     at: PathIterate
-    found: Found
+    found: PointState
     ahead: Ahead
     before: Breakpoint
-    kept: Kept
+    kept: SavedBreakpoint
     moved: WorkingSetState
     counts: Counts
 
@@ -223,7 +223,7 @@ def walk(on: Walk, page: Page, task: int, lambda_min: float, until: int) -> int:
 
 
 @part
-def settle(W: WorkingSetFactor, w: Array, direction: State, at: PathIterate, found: Found, candidates: Index, some: Index) -> None:
+def settle(W: WorkingSetFactor, w: Array, direction: State, at: PathIterate, found: PointState, candidates: Index, some: Index) -> None:
     """Forget the last direction, and let rows that have come to their bounds leave W. The candidates, (p,), are these and the tied rows.
 
     some : (1,) how many of the candidates count.
@@ -270,7 +270,7 @@ def leave_bounds(W: WorkingSetFactor, w: Array, at: PathIterate, left: Index) ->
 
 
 @part
-def write(W: WorkingSetFactor, at: PathIterate, found: Found, moved: WorkingSetState, counts: Counts, page: Page) -> None:
+def write(W: WorkingSetFactor, at: PathIterate, found: PointState, moved: WorkingSetState, counts: Counts, page: Page) -> None:
     """Write a breakpoint down."""
     k = page.filled[0]
     page.lam[k], page.b[k], page.margins[k] = at.lam[0], at.b[0], W.size[0]
@@ -331,7 +331,7 @@ def look_ahead(
     W: WorkingSetFactor,
     direction: State,
     at: PathIterate,
-    found: Found,
+    found: PointState,
     ahead: Ahead,
     lambda_min: float,
 ) -> float:
@@ -435,7 +435,7 @@ def left_at_0(w: Array, W: WorkingSetFactor, direction: State, at: PathIterate, 
 
 
 @part
-def keep(at: PathIterate, kept: Kept, last: bool) -> None:
+def keep(at: PathIterate, kept: SavedBreakpoint, last: bool) -> None:
     """Keep the breakpoint in full if it may be the last one: f may stay the same, and the next breakpoint be out of float64's reach."""
     kept.there[0] = last
     if last:

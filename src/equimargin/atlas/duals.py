@@ -23,7 +23,7 @@ from equimargin.formulations import (
     ranking_vector_machine,
     regression,
 )
-from equimargin.formulations.family import FAMILIES, program_families
+from equimargin.formulations.declarations.family import FAMILIES, program_families
 from equimargin.proofs.equivalence.duals import DUAL_OF, MARGIN, dual_reason, stated_form
 from equimargin.proofs.equivalence.moves import LagrangianDual
 

@@ -15,7 +15,7 @@ from equimargin.atlas.links_page import proof
 from equimargin.atlas.markdown import address, code, equations, folded, formulation, place, place_of_link, plain
 from equimargin.formulations import REGISTRY, Formulation, families, links
 from equimargin.formulations.links.kinds import Link
-from equimargin.own.plugins import origin_of
+from equimargin.own.plugins import describe_origin
 from equimargin.report.pages.link_graph import draw_links, family_members
 from equimargin.report.pages.rendering import drawn
 from equimargin.solvers import SOLVERS
@@ -36,7 +36,7 @@ def family_page(family: str, remarks: Remarks) -> Iterator[str]:
     """
     entries = family_members(family)
     yield from (f"(family-{address(family)})=", f"# {plain(family)}", "")
-    if origin := origin_of(entries[0].module):
+    if origin := describe_origin(entries[0].module):
         yield from (f"*Where it comes from:* {plain(origin)}.", "")
     yield from _equation(entries[0])
     if argument := written(family):

@@ -36,7 +36,7 @@ def proof(link: Link) -> str:
     said = []
     if link.theorem:
         file, _, name = link.theorem.partition(".")
-        said.append(f"Theorem [`{name}`](#theorem-{link.theorem}), `proofs/rocq/{file}.v`, line {theorems.line_of(link.theorem)}.")
+        said.append(f"Theorem [`{name}`](#theorem-{link.theorem}), `proofs/rocq/{file}.v`, line {theorems.find_line(link.theorem)}.")
     if isinstance(link, NotEquivalent):
         a, b = (f"{value:.10g}" for value in link.values)
         said.append(f"On the counterexample {plain(link.a)} is worth {a}, and {plain(link.b)} is worth {b}.")

@@ -48,7 +48,7 @@ def _duality() -> Iterator[str]:
 def _theorems(file: str) -> Iterator[str]:
     """A file of theorems, each theorem a place of its own."""
     yield from (f"# {file}.v", "", "Built and checked by Coq with `make proofs`; nothing is assumed.", "")
-    for part in re.split(r"^(?=Theorem )", theorems.text_of(file), flags=re.MULTILINE):
+    for part in re.split(r"^(?=Theorem )", theorems.read_theory(file), flags=re.MULTILINE):
         if name := re.match(r"Theorem (\w+)", part):
             yield f"(theorem-{file}.{name[1]})="
         yield from code(part, "coq")

@@ -67,7 +67,7 @@ class OneSentence(TyperGroup):
         sys.exit(status if isinstance(status, int) else 0)
 
 
-def command_of(context: typer.Context) -> str:
+def get_command(context: typer.Context) -> str:
     """How a command was called, as a person would type it into a shell."""
     return str(context.meta.get(COMMAND, ""))
 

@@ -16,9 +16,9 @@ from equimargin.comparison.family_progress import FamilyProgress
 from equimargin.comparison.schedule import Schedule
 from equimargin.data import Data, load
 from equimargin.data.formats.frames import is_frame
-from equimargin.families import families_of_data, make_family_problems
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.problem import AnyProblem
+from equimargin.problems import families_of_data, make_problems_from_arrays
 from equimargin.proofs.referee import find_available_answers
 from equimargin.report.comparison import Comparison
 from equimargin.request import CompareOptions, ComparisonRequest, ProblemOptions
@@ -145,7 +145,7 @@ def _named(first: Any, more: Sequence[Any], how: Mapping[str, Any]) -> dict[str,
 def _problems(given: Any, data: dict[str, Any]) -> list[AnyProblem]:
     """Return the problems that were passed, or those of arrays or loaded data."""
     if "y" in data:
-        return [*make_family_problems(given, data.pop("y"), **data)]
+        return [*make_problems_from_arrays(given, data.pop("y"), **data)]
     if is_frame(given):
         given = load(given, task=data.pop("task", None))
     if isinstance(given, Data):

@@ -9,10 +9,10 @@ from typing import Any
 
 from equimargin.comparison.job import Job
 from equimargin.formulations import REGISTRY
+from equimargin.formulations.declarations.user_functions import kept_from_quitting
 from equimargin.formulations.numeric.arguments import did_you_mean, format_value
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.rows.loss import LOSS_NAMES
-from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.solvers import BACKENDS, SOLVERS, Requirements, Solver
 from equimargin.solvers.registry import RegisteredSolver

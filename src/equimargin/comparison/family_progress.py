@@ -9,7 +9,7 @@ from equimargin.comparison.allowance import ALLOWED_RATIO, LEAST_ALLOWANCE, STOP
 from equimargin.comparison.job import Job
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.problem import AnyProblem
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.proofs import Agreement, Evidence, FamilyVerdict, Judgement, Verdict, judge
 from equimargin.proofs.referee import Availability, stable
 from equimargin.proofs.referee.examination import bounds_for

@@ -12,11 +12,11 @@ from typing import Any
 
 from equimargin.comparison.allowance import NOT_COMPILED, PROCESS_ENDED, Allowance
 from equimargin.formulations import REGISTRY, declare
-from equimargin.formulations.formulation import Formulation
+from equimargin.formulations.declarations.formulation import Formulation
+from equimargin.formulations.declarations.user_functions import kept_from_quitting
 from equimargin.formulations.numeric.jit import NotCompiled, compiling_within, measure_compile_seconds
 from equimargin.formulations.problem import AnyProblem
-from equimargin.formulations.refusal import Refusal
-from equimargin.formulations.user_functions import kept_from_quitting
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.proofs import Evidence, examine, examine_solution
 from equimargin.proofs.referee import failed, skipped
 from equimargin.proofs.referee.evidence import Run

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from equimargin.comparison.allowance import Allowance
 from equimargin.comparison.job import Job
 from equimargin.formulations.numeric.jit import measure_compile_seconds, seconds_foreseen
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.proofs import Evidence
 
 

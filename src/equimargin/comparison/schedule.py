@@ -41,7 +41,7 @@ from equimargin.comparison.allowance import (
 from equimargin.comparison.family_progress import FamilyProgress
 from equimargin.comparison.job import Job
 from equimargin.comparison.job_result import JobResult, run_job
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.report.comparison import Comparison
 from equimargin.request import ComparisonRequest
 

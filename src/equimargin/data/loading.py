@@ -16,7 +16,7 @@ from equimargin.data.columns.assignment import assign_roles
 from equimargin.data.columns.columns import Columns
 from equimargin.data.formats.delimited import read_delimited
 from equimargin.data.formats.files import File, detect_format, open_source
-from equimargin.data.formats.frames import collected, is_frame, name_of, read_frame, read_parquet
+from equimargin.data.formats.frames import collected, is_frame, name_frame, read_frame, read_parquet
 from equimargin.data.formats.npz import read_npz
 from equimargin.data.formats.svmlight import read_svmlight
 from equimargin.data.loaded import CATEGORICAL, Data, Origin
@@ -137,7 +137,7 @@ def load(
         file = open_source(source)
         name, where, table = file.name, file.where, _table(file, request)
     elif is_frame(frame := collected(source)):
-        name = where = name_of(frame)
+        name = where = name_frame(frame)
         table = assign_roles(read_frame(frame, request), request)
     else:
         kind = type(source).__name__

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 
-def blocks_of(**given: Any) -> list[tuple[Any, ...]]:
+def split_blocks(**given: Any) -> list[tuple[Any, ...]]:
     """The blocks of every partition, by the names X, y and, for a ranking, qid.
 
     Raises

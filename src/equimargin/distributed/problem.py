@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from equimargin.distributed.blocks import blocks_of
+from equimargin.distributed.blocks import split_blocks
 from equimargin.distributed.on_dask import OnDask, is_lazy
 from equimargin.formulations.numeric.arguments import check_choice, check_number
 from equimargin.formulations.partitions.labelled import LabelledPartition
@@ -58,7 +58,7 @@ def classification(X: Any, y: Any, C: float = 1.0, loss: Loss = "hinge", bias: b
 
     Source: document V's soft margin with explicit features; C. Cortes, V. Vapnik, Support-vector networks, Machine Learning 20 (1995).
     """
-    columns = blocks_of(X=X, y=y)
+    columns = split_blocks(X=X, y=y)
     return _problem(LabelledPartition, [(*block, bool(bias)) for block in columns], C, loss, bool(bias), client)
 
 
@@ -84,7 +84,7 @@ def ranking(X: Any, y: Any, qid: Any, C: float = 1.0, loss: Loss = "hinge", *, c
 
     Source: T. Joachims, Optimizing search engines using clickthrough data, KDD (2002).
     """
-    return _problem(RankedPartition, blocks_of(X=X, y=y, qid=qid), C, loss, False, client)
+    return _problem(RankedPartition, split_blocks(X=X, y=y, qid=qid), C, loss, False, client)
 
 
 def solve(

@@ -18,12 +18,12 @@ from equimargin.formulations import (
     linear,
     polynomial,
 )
-from equimargin.formulations.family import FAMILIES, program_families
+from equimargin.formulations.declarations.family import FAMILIES, program_families
 from equimargin.formulations.numeric.arguments import check_choice, did_you_mean
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Tube
 from equimargin.own.instances import drawn_examples
-from equimargin.proofs.equivalence import Statement, name_of
+from equimargin.proofs.equivalence import Statement, name_statement
 from equimargin.testing import margin_problems, sample_problem
 
 MAX_POINTS = 3
@@ -34,7 +34,7 @@ QUARTERS = 4
 """Targets are rounded to these parts of 1."""
 
 
-def instances_of(a: Statement, b: Statement | None) -> Any:
+def choose_instances(a: Statement, b: Statement | None) -> Any:
     """Return the strategy of the instances that two problems of the registry take.
 
     Raises
@@ -43,7 +43,7 @@ def instances_of(a: Statement, b: Statement | None) -> Any:
     """
     families = {_family(statement): statement for statement in (a, b) if isinstance(statement, str)}
     if not families:
-        raise ValueError(f"say which data {name_of(a)} takes: a hypothesis strategy, --data MODULE:STRATEGY on the command line")
+        raise ValueError(f"say which data {name_statement(a)} takes: a hypothesis strategy, --data MODULE:STRATEGY on the command line")
     if len(families) > 1:
         (one, first), (other, second) = families.items()
         common = next((family for family, to in ((one, other), (other, one)) if _has_data_of(to, family)), None)
@@ -51,10 +51,10 @@ def instances_of(a: Statement, b: Statement | None) -> Any:
             raise ValueError(f"{first} is of the family {one} and {second} of {other}: say which data both take")
         families = {common: families[common]}
     family, ids = next(iter(families)), [statement for statement in (a, b) if isinstance(statement, str)]
-    return problems(family, polynomial() if family not in program_families() and any(map(_refuses_linear, ids)) else None)
+    return small_problems(family, polynomial() if family not in program_families() and any(map(_refuses_linear, ids)) else None)
 
 
-def problems(family: str, kernel: Kernel | None = None) -> Any:
+def small_problems(family: str, kernel: Kernel | None = None) -> Any:
     """Return small problems of a family with integer features, and costs and weights whose square roots are exact.
 
     Parameters
@@ -69,9 +69,9 @@ def problems(family: str, kernel: Kernel | None = None) -> Any:
     ValueError : a family without a strategy.
     """
     if family in program_families():
-        from equimargin.own.instances import strategy_of
+        from equimargin.own.instances import get_strategy
 
-        return strategy_of(program_families()[family])
+        return get_strategy(program_families()[family])
     return margin_problems(family, MAX_POINTS, tails=False).map(partial(_plain, kernel=linear() if kernel is None else kernel))
 
 
@@ -181,7 +181,7 @@ def _has_data_of(other: str, family: str) -> bool:
 def _refuses_linear(id: str) -> bool:
     """Return True if a formulation is stated for other kernels than linear ones alone, as that of a kernel of differences is."""
     entry = REGISTRY[id]
-    instance = drawn(problems(entry.family), TRIED, 0)[0]
+    instance = drawn(small_problems(entry.family), TRIED, 0)[0]
     return entry.refusal(instance) is not None and entry.refusal(replace(instance, kernel=polynomial())) is None
 
 

@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import Any
 
 from equimargin.formulations import REGISTRY
+from equimargin.formulations.declarations.user_functions import kept_from_quitting
 from equimargin.formulations.numeric.arguments import did_you_mean
-from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.proofs.equivalence import Statement
 
 

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from equimargin.equivalence.instances import drawn, instances_of
+from equimargin.equivalence.instances import choose_instances, drawn
 from equimargin.equivalence.reproduction import reproduction
 from equimargin.equivalence.search import CounterexampleSearch
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.programs.reading import Reading
 from equimargin.proofs.certificates.program import program_certificate
-from equimargin.proofs.equivalence import InstanceComparison, Statement, compare_at, name_of, stated
+from equimargin.proofs.equivalence import InstanceComparison, Statement, compare_at, name_statement, stated
 from equimargin.proofs.equivalence.comparison import RELATIVELY_APART
 from equimargin.proofs.equivalence.verdict import Difference, Same, found_reasons, instances_counted, reading_used, scope, separation
-from equimargin.solvers.exact.program import Undecided
+from equimargin.solvers.exact.program import Inconclusive
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 
 DRAWS = 8
@@ -91,7 +91,7 @@ def same(
     """
     started = time.monotonic()
     asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
-    strategy = instances_of(a, b) if data is None else data
+    strategy = choose_instances(a, b) if data is None else data
     findings, in_time = asked.findings(strategy, check_count(draws, "draws"), seed)
     apart = next((found for found in findings if found.apart), None)
     search = asked.search(finite or (apart is not None and apart.finite))
@@ -138,7 +138,7 @@ def refute(
     started = time.monotonic()
     b = definition(a) if b is None else b
     asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
-    search, strategy = asked.search(finite), instances_of(a, b) if data is None else data
+    search, strategy = asked.search(finite), choose_instances(a, b) if data is None else data
     drawn(strategy, 1, seed)  # a strategy that fails is refused here: the search passes over what hypothesis raises
     different = search.run(strategy, check_count(examples, "examples"), seed)
     if different is not None:
@@ -156,8 +156,8 @@ def definition(a: Statement) -> str:
     KeyError : an unknown id.  ValueError : a function, or a formulation that is alone.
     """
     if not isinstance(a, str):
-        raise ValueError(f"say what {name_of(a)} is compared with: it is no formulation of a family")
-    instances_of(a, None)
+        raise ValueError(f"say what {name_statement(a)} is compared with: it is no formulation of a family")
+    choose_instances(a, None)
     others = [id for id, entry in REGISTRY.items() if entry.family == REGISTRY[a].family and id != a and not entry.control]
     if not others:
         raise ValueError(f"{a} is the only formulation of its family: say what it is compared with")
@@ -196,7 +196,7 @@ class _Question:
         """Return a certificate of the optimum of a problem, or of its ray, at the instance on which two differ."""
         of = stated(statement, different.data, self.reading, Clock(PROOF_SECONDS))
         try:
-            assert not isinstance(of.outcome, Undecided)
+            assert not isinstance(of.outcome, Inconclusive)
             return program_certificate(of.program, of.outcome)
         except (ValueError, OutOfTime):
             return None
@@ -219,7 +219,7 @@ class _Question:
             code = reproduction(self.a, self.b, different.data, self.reading)
             difference = Difference(different.data, different.values, code, (self.proof(self.a, different), self.proof(self.b, different)))
         instances, equal = len(known) + search.looked_at, sum(found.equal for found in known) + search.equal
-        a, b = name_of(self.a), name_of(self.b)
+        a, b = name_statement(self.a), name_statement(self.b)
         return Same(a, b, verdict, tuple(reasons), difference, tuple(findings), instances, equal, undecided, seconds)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations import REGISTRY
-from equimargin.proofs.equivalence import Statement, name_of
+from equimargin.proofs.equivalence import Statement, name_statement
 
 
 class Code:
@@ -84,7 +84,7 @@ def reproduction(a: Statement, b: Statement, data: Any, reading: str) -> str:
         expression = code.of(data)
     except ValueError as reason:
         return f"# {reason}: draw the data with the strategy and the seed"
-    statements = [repr(each) if isinstance(each, str) else code.name(_module(each), name_of(each)) for each in (a, b)]
+    statements = [repr(each) if isinstance(each, str) else code.name(_module(each), name_statement(each)) for each in (a, b)]
     called = code.name("equimargin.equivalence", "exact_value")
     own = {REGISTRY[id].module for id in (a, b) if isinstance(id, str) and id in REGISTRY}
     registered = [f"import {module}" for module in sorted(own) if not module.startswith("equimargin.")]

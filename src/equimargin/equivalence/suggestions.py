@@ -9,8 +9,8 @@ from typing import Any
 
 from equimargin.equivalence.questions import DRAWS, EXAMPLES, same
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.family import program_families
-from equimargin.formulations.formulation import Formulation, families
+from equimargin.formulations.declarations.family import program_families
+from equimargin.formulations.declarations.formulation import Formulation, families
 from equimargin.formulations.links import LINKS
 from equimargin.formulations.numeric.arguments import did_you_mean, positive
 from equimargin.proofs.equivalence import Same

@@ -15,9 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from equimargin.estimators.fitted import Functions, Proof, functions_of
+from equimargin.estimators.fitted import Functions, Proof, make_functions
 from equimargin.formulations import Kernel, Problem
-from equimargin.formulations.kernels.registry import named_kernel, parameters_of
+from equimargin.formulations.kernels.registry import list_parameters, named_kernel
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.labels import Index
 from equimargin.solvers import Solution, Status, solve
@@ -119,7 +119,7 @@ class MarginEstimator(BaseEstimator):
 
     def _kernel(self, X: Features, weights: Array | None = None) -> Kernel:
         given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        own = {} if isinstance(self.kernel, Kernel) else {name: given[name] for name in parameters_of(self.kernel)}
+        own = {} if isinstance(self.kernel, Kernel) else {name: given[name] for name in list_parameters(self.kernel)}
         return named_kernel(self.kernel, X, weights, own)
 
     def _checked(self, X: Any, y: Any, **more: Any) -> tuple[Features, NDArray[Any]]:
@@ -149,12 +149,12 @@ class MarginEstimator(BaseEstimator):
 
         Parameters
         ----------
-        solutions, parts, X : as in `functions_of`.
+        solutions, parts, X : as in `make_functions`.
         """
         worst = next((solution for solution in solutions if not solution.ok), solutions[0])
         if worst.status is Status.INFEASIBLE:
             raise ValueError(f"the problem has no solution: {worst.reason}; with finite C and finite weights every problem has one")
-        self._functions = functions_of(solutions, parts, X)
+        self._functions = make_functions(solutions, parts, X)
         self._proof = Proof(solutions)
         self.n_iter_ = max(solution.iterations or 0 for solution in solutions)
         self.status_ = str(worst.status)

@@ -60,7 +60,7 @@ class Functions:
         return values
 
 
-def functions_of(solutions: Sequence[Solution], parts: Sequence[Index], X: Features) -> Functions:
+def make_functions(solutions: Sequence[Solution], parts: Sequence[Index], X: Features) -> Functions:
     """The functions of solutions of problems with the same kernel: of an ordinal regression f alone, without thresholds.
 
     Parameters

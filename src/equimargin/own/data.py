@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations import Family
-from equimargin.formulations.family import program_families
+from equimargin.formulations.declarations.family import program_families
+from equimargin.formulations.declarations.program_problem import ProgramProblem, described
 from equimargin.formulations.numeric.archive import Archive
 from equimargin.formulations.numeric.arguments import format_error
-from equimargin.formulations.program_problem import ProgramProblem, described
 
 
-def chosen_families(patterns: Sequence[str]) -> list[Family[ProgramProblem]]:
+def match_families(patterns: Sequence[str]) -> list[Family[ProgramProblem]]:
     """The families of which nothing but the data is known that any of the patterns names; in the order in which they were entered."""
     return [family for id, family in program_families().items() if any(fnmatchcase(id.lower(), pattern.lower()) for pattern in patterns)]
 
 
-def names_of_families() -> str:
+def list_family_names() -> str:
     """The ids of all families of which nothing but the data is known, for a sentence."""
     return ", ".join(program_families())
 

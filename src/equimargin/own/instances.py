@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.family import Family, program_families
-from equimargin.formulations.formulation import Formulation
-from equimargin.formulations.program_problem import ProgramProblem, described
-from equimargin.formulations.user_functions import kept_from_quitting
+from equimargin.formulations.declarations.family import Family, program_families
+from equimargin.formulations.declarations.formulation import Formulation
+from equimargin.formulations.declarations.program_problem import ProgramProblem, described
+from equimargin.formulations.declarations.user_functions import kept_from_quitting
 from equimargin.proofs.program import ProvenOptimum, optimum
 from equimargin.proofs.program.completion import completed
 from equimargin.proofs.program.proven_optimum import stated_rounding
@@ -70,7 +70,7 @@ def drawn(family: Family[ProgramProblem], seed: int) -> Any:
     ------
     ValueError : a family without a strategy.
     """
-    return max(drawn_examples(strategy_of(family), TRIED_OUT, seed), key=lambda data: len(exactly(data)))
+    return max(drawn_examples(get_strategy(family), TRIED_OUT, seed), key=lambda data: len(exactly(data)))
 
 
 def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
@@ -240,7 +240,7 @@ def _smallest(family: Family[ProgramProblem], complaint: Callable[[ProgramProble
 
     try:
         with kept_from_quitting():
-            hypothesis.find(strategy_of(family), refutes, settings=unhurried(examples), random=Random(seed))
+            hypothesis.find(get_strategy(family), refutes, settings=unhurried(examples), random=Random(seed))
     except hypothesis.errors.NoSuchExample:
         return None
     return found[-1]
@@ -283,7 +283,7 @@ def unhurried(examples: int) -> hypothesis.settings:
     return hypothesis.settings(max_examples=examples, deadline=None, database=None, report_multiple_bugs=False, suppress_health_check=slow)
 
 
-def strategy_of(family: Family[ProgramProblem]) -> Any:
+def get_strategy(family: Family[ProgramProblem]) -> Any:
     """The strategy of a family's data, made now where the family has a function that makes it.
 
     Raises

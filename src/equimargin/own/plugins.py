@@ -17,7 +17,7 @@ from importlib import import_module
 from importlib.metadata import Distribution, EntryPoint, distributions, entry_points
 from pathlib import Path
 
-from equimargin.formulations.user_functions import kept_from_quitting
+from equimargin.formulations.declarations.user_functions import kept_from_quitting
 
 GROUP = "equimargin.plugins"
 """The entry-point group of plug-ins."""
@@ -103,7 +103,7 @@ def load(name: str) -> None:
     LOADED.setdefault(module, Plugin(module, f"--plugin {name}"))
 
 
-def sources_of(name: str) -> list[Path]:
+def find_sources(name: str) -> list[Path]:
     """The files of a plug-in that was loaded: its own, or those of the package that it belongs to.
 
     Parameters
@@ -120,7 +120,7 @@ def sources_of(name: str) -> list[Path]:
     return sorted(home.parent.rglob("*.py")) if home.name == "__init__.py" else [home]
 
 
-def origin_of(module: str) -> str:
+def describe_origin(module: str) -> str:
     """Where what a module enters comes from, in words; empty for what the project has of the documents."""
     parents = [module.rsplit(".", cut)[0] for cut in range(module.count(".") + 1)]
     known = next((LOADED[parent] for parent in parents if parent in LOADED), None)

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.source import Source
+from equimargin.formulations.declarations.source import Source
 from equimargin.proofs import Agreement, Judgement
 from equimargin.proofs.referee.evidence import Run
 from equimargin.report.cell import Cell

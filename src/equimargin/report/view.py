@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from equimargin.formulations import DOCUMENTS
-from equimargin.formulations.source import Source
+from equimargin.formulations.declarations.source import Source
 from equimargin.proofs import Agreement, FamilyVerdict, Verdict
 from equimargin.proofs.referee.judgement import USUAL_RULE
 from equimargin.report.answers import AnswerView

@@ -13,7 +13,7 @@
 
 from equimargin.selection.along_path import Curve, NoBreakpoint, NothingToChoose, SameEverywhere, SelectionResult, best, score_along
 from equimargin.selection.costs import CostGrid, CostRow, cost_grid
-from equimargin.selection.grids import Fold, FoldPath, Grid, GridRow, folds_of, grid
+from equimargin.selection.grids import Fold, FoldPath, Grid, GridRow, grid, make_folds
 from equimargin.selection.roc import Frontier, roc_frontier
 
 __all__ = [
@@ -31,8 +31,8 @@ __all__ = [
     "SelectionResult",
     "best",
     "cost_grid",
-    "folds_of",
     "grid",
+    "make_folds",
     "roc_frontier",
     "score_along",
 ]

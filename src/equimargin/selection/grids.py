@@ -16,7 +16,7 @@ from equimargin.formulations.kernels.kernel import Precomputed
 from equimargin.formulations.numeric.arguments import did_you_mean, format_value
 from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
 from equimargin.formulations.problem.choices import LossName
-from equimargin.formulations.problem.construct import make_family_problem, make_problem
+from equimargin.formulations.problem.construct import make_family_problem, make_margin_problem
 from equimargin.formulations.problem.labels import numbers
 from equimargin.selection.along_path import (
     Curve,
@@ -185,7 +185,7 @@ def jobs_of(
 
     Raises
     ------
-    ValueError : no kernel, or something else in its place, and as in `folds_of` and `find_metric`.
+    ValueError : no kernel, or something else in its place, and as in `make_folds` and `find_metric`.
     """
     m = X.shape[0] if hasattr(X, "shape") else len(X)
     X, y = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
@@ -196,7 +196,7 @@ def jobs_of(
     for kernel in chosen:
         if not isinstance(kernel, Kernel):
             raise ValueError(f"{function}: {kernel!r} is no kernel; make one with linear, polynomial, rbf or precomputed")
-    parts = folds_of(y, query, task, folds, random_state)
+    parts = make_folds(y, query, task, folds, random_state)
     jobs = [[GridJob(X, y, query, task, kernel, *part, **how) for part in parts] for kernel in chosen]
     held_out = np.concatenate([part.validation for part in parts])
     return jobs, find_metric(jobs[0][0].problem, metric, y[held_out], queries_of_folds(parts, query))
@@ -230,7 +230,7 @@ def _followed(jobs: Sequence[GridJob], options: GridOptions) -> Iterator[tuple[L
             options["progress"](done, len(jobs))
 
 
-def folds_of(y: ArrayLike, qid: ArrayLike | None, task: Task, folds: Folds, random_state: int = 0) -> list[Fold]:
+def make_folds(y: ArrayLike, qid: ArrayLike | None, task: Task, folds: Folds, random_state: int = 0) -> list[Fold]:
     """The folds of `grid`. A number of them are whole queries of a ranking, equal shares of both classes, else points at random.
 
     Parameters
@@ -329,7 +329,7 @@ class GridJob(NamedTuple):
         X, y = self.features(self.training), self.y[self.training]
         if self.family is not None:
             return make_family_problem(self.family, self.task, X, y, self.kernel, self.epsilon, qid)
-        return make_problem(self.task, X, y, kernel=self.kernel, loss=self.loss, epsilon=self.epsilon, qid=qid)
+        return make_margin_problem(self.task, X, y, kernel=self.kernel, loss=self.loss, epsilon=self.epsilon, qid=qid)
 
     def run(self, lambda_min: float, max_events: int | None, time_limit: float | None) -> tuple[Lines | Steps, FoldPath]:
         """Follow the path."""

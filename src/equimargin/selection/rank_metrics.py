@@ -102,7 +102,7 @@ class AnyRankMetric:
         return found
 
 
-def rank_metric_of(name: str) -> RankMetric | None:
+def find_rank_metric(name: str) -> RankMetric | None:
     """The metric of rankings with this name, such as "mean_ndcg", "average_precision" or "ndcg@10", or None."""
     found = re.fullmatch(r"(\w+?)(?:@(\d+))?", name)
     if found is None or found[1] not in NAMED or (found[2] is not None and found[1] not in CUT):

@@ -74,14 +74,14 @@ def roc_frontier(path: AnyPath, X_validation: Any, y_validation: ArrayLike) -> F
     levels = np.unique(y)
     if len(levels) != 2:
         raise ValueError(f"a ROC frontier needs points of two levels, and y has {len(levels)}: {format_value(levels[:5].tolist())}")
-    reached = _Reached(y == levels[1])
+    reached = _RocFrontier(y == levels[1])
     followed = followed_at(path, X_validation, y)
     for _ in _knots(reached, [followed]):
         pass
     return reached.frontier(followed)
 
 
-class _Reached:
+class _RocFrontier:
     """The most positive points that are accepted together with a number of negative ones; a `Metric` that has no score and keeps these.
 
     most : (negatives + 1,) -1 where that number is never accepted.  intervals : (negatives + 1, 2) high and low, where it is.

@@ -25,7 +25,7 @@ from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.metrics import concordance
 from equimargin.selection.orders import SCORE_ROUNDING, Knots, exchanges, steps
-from equimargin.selection.rank_metrics import CUT, NAMED, AnyRankMetric, RankMetric, rank_metric_of
+from equimargin.selection.rank_metrics import CUT, NAMED, AnyRankMetric, RankMetric, find_rank_metric
 
 KNOT_SPACING = 0.05
 """Largest distance between knots of an error, in log lambda, so that its curve looks smooth."""
@@ -144,7 +144,7 @@ class EpsilonInsensitive(AbsoluteError):
 
 METRICS = (PairwiseAccuracy, Accuracy, SquaredError, AbsoluteError, EpsilonInsensitive)
 METRIC_OF_NAME: Mapping[str, Callable[..., Metric]] = {metric.name: metric for metric in METRICS}
-"""The metrics of points that can be followed along a path, by their names; `rank_metric_of` knows those of rankings."""
+"""The metrics of points that can be followed along a path, by their names; `find_rank_metric` knows those of rankings."""
 
 
 def find_metric(problem: Problem, metric: str | RankMetric, y: ArrayLike, qid: ArrayLike | None) -> Metric:
@@ -171,7 +171,7 @@ def find_metric(problem: Problem, metric: str | RankMetric, y: ArrayLike, qid: A
     else:
         fitting = ["pairwise_accuracy"]
     name = fitting[0] if metric == "auto" else metric if isinstance(metric, str) else getattr(metric, "__name__", "metric")
-    of_ranks = (rank_metric_of(metric) if isinstance(metric, str) else metric) if isinstance(rows, Pairs) else None
+    of_ranks = (find_rank_metric(metric) if isinstance(metric, str) else metric) if isinstance(rows, Pairs) else None
     if name not in fitting and of_ranks is None:
         known = ["auto", *fitting]
         if isinstance(rows, Pairs):

@@ -13,11 +13,11 @@ import numpy as np
 from equimargin import formulations
 from equimargin.equivalence.reproduction import Code
 from equimargin.formulations import Kernel, MarginProblem, OneNormProblem
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.declarations.family import FAMILIES
+from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.kernels.registry import kernel_class
-from equimargin.formulations.problem.arguments import arguments_of
+from equimargin.formulations.problem.arguments import read_arguments
 from equimargin.formulations.problem.base import AnyProblem
-from equimargin.formulations.program_problem import ProgramProblem
 
 Change = Callable[[Any], Any]
 """What makes another value of one."""
@@ -65,7 +65,7 @@ class Instance:
                 raise ValueError(f"the data of {problem.family} are no mapping of numbers and arrays by name, and cannot be made smaller")
             return cls(problem.family, problem.data, problem.module)
         assert isinstance(problem, MarginProblem | OneNormProblem)
-        return cls(*arguments_of(problem))
+        return cls(*read_arguments(problem))
 
     def problem(self) -> AnyProblem:
         """The problem.
@@ -110,7 +110,7 @@ class Instance:
     def expression(self, code: Code) -> str:
         """An expression of Python that makes the problem; code : gets the imports."""
         if self.module:
-            families = code.name("equimargin.formulations.family", "FAMILIES")
+            families = code.name("equimargin.formulations.declarations.family", "FAMILIES")
             return f"{families}[{self.made_by!r}]({code.of(dict(self.arguments))})"
         given = ", ".join(f"{name}={code.of(value)}" for name, value in self.arguments.items())
         return f"{code.name('equimargin.formulations', self.made_by)}({given})"

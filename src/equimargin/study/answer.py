@@ -17,10 +17,10 @@ from equimargin.comparison import compare
 from equimargin.comparison.job_result import clocks
 from equimargin.data import Data
 from equimargin.formulations import Problem
-from equimargin.own.plugins import load, sources_of
+from equimargin.own.plugins import find_sources, load
 from equimargin.report.records import LIBRARIES, record, versions
 from equimargin.study import memory as of_memory
-from equimargin.study.grid import AnswerSpec, digest_of, loaded, problems
+from equimargin.study.grid import AnswerSpec, digest_data, loaded, make_problems_from_plan
 
 ANSWER = {
     "status": "TEXT",
@@ -75,7 +75,7 @@ def answer(asked: AnswerSpec, memory: int | None = None, data: Data | None = Non
     computed_with = provenance(asked.plugins) | {"memory": memory}
     for library in LIBRARIES:
         import_module(library)
-    rows = data if data is not None else rows_of(asked)
+    rows = data if data is not None else load_rows(asked)
     started = clocks()
     found: dict[str, Any] = {"points": len(rows.y), "features": int(rows.X.shape[1])}
     try:
@@ -128,7 +128,7 @@ def _not_solved(status: str, agreement: str, reason: str) -> dict[str, Any]:
     return {"status": status, "ok": False, "agreement": agreement, "reason": reason}
 
 
-def rows_of(asked: AnswerSpec) -> Data:
+def load_rows(asked: AnswerSpec) -> Data:
     """The data of an answer, read once by this process.
 
     Raises
@@ -137,7 +137,7 @@ def rows_of(asked: AnswerSpec) -> Data:
     """
     if asked.digest not in _kept_data:
         rows = loaded(asked.data)
-        found = digest_of(rows)
+        found = digest_data(rows)
         if found != asked.digest:
             again = "give the command again with --resume, which plans it anew"
             raise ChangedData(f"{asked.data.source} has changed since the study was planned; {again}")
@@ -150,7 +150,7 @@ def _problem(asked: AnswerSpec, rows: Data) -> Problem:
     kernel = (asked.kernel.name, *sorted(asked.kernel.given.items()))
     key = (asked.digest, asked.data.sample, asked.data.scale, asked.epsilon, asked.seed, kernel, asked.C)
     if key not in _kept_problems:
-        _kept_problems[key] = problems(rows, asked.data, asked.seed, asked.kernel, asked.C)
+        _kept_problems[key] = make_problems_from_plan(rows, asked.data, asked.seed, asked.kernel, asked.C)
         while len(_kept_problems) > KEPT_PROBLEMS:
             _kept_problems.popitem(last=False)
     return next(problem for problem in _kept_problems[key] if problem.family == asked.family)
@@ -184,7 +184,7 @@ def _digest_of_code(plugins: tuple[str, ...]) -> str:
         for source in sorted(folder.rglob("*.py")):
             digest.update(f"\n{source.relative_to(folder).as_posix()} ".encode())
             digest.update(source.read_bytes())
-    for source in (source for plugin in plugins for source in sources_of(plugin)):
+    for source in (source for plugin in plugins for source in find_sources(plugin)):
         digest.update(f"\n{source.name} ".encode())
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]

@@ -27,7 +27,7 @@ from equimargin.data.bundled import BUNDLED
 from equimargin.formulations.numeric.arguments import format_error, format_value
 from equimargin.study.answer import ANSWER
 from equimargin.study.grid import AnswerSpec
-from equimargin.study.summary import data_of, labels
+from equimargin.study.summary import data_key, labels
 
 APPLICATION = 0x65716D73
 """The number by which SQLite files of studies are known, "eqms" in ASCII."""
@@ -174,14 +174,14 @@ class Database:
             sql.executemany(
                 "INSERT INTO asked (key, place, data, question) VALUES (?, ?, ?, ?) "
                 "ON CONFLICT (key) DO UPDATE SET place = excluded.place, data = excluded.data, question = excluded.question",
-                [(key, place, name_of(each), each.to_json()) for place, (key, each) in enumerate(zip(keys, asked, strict=True))],
+                [(key, place, name_data(each), each.to_json()) for place, (key, each) in enumerate(zip(keys, asked, strict=True))],
             )
             sql.execute(
                 "DELETE FROM asked WHERE key NOT IN (SELECT key FROM wanted) "
                 "AND key NOT IN (SELECT key FROM answer) AND key NOT IN (SELECT key FROM lease)"
             )
             sql.execute("DROP TABLE wanted")
-            known = [(row["key"], data_of(_question(self._read(row)))) for row in sql.execute("SELECT * FROM asked")]
+            known = [(row["key"], data_key(_question(self._read(row)))) for row in sql.execute("SELECT * FROM asked")]
             called = labels(terms for _, terms in known)
             sql.executemany("UPDATE asked SET data = ? WHERE key = ?", [(called[terms], key) for key, terms in known])
 
@@ -259,7 +259,7 @@ class Database:
         """What a row asks for, as it was written."""
         try:
             asked = AnswerSpec.from_json(row["question"])
-            hash((data_of(_question(asked)), asked.plugins, asked.key))  # all of it is of the kinds that it should be of
+            hash((data_key(_question(asked)), asked.plugins, asked.key))  # all of it is of the kinds that it should be of
             return asked
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as reason:
             raise StudyError(f"{self.file} is damaged: what an answer asks for cannot be read ({format_error(reason)})") from None
@@ -460,11 +460,11 @@ def _plain(value: Any, kind: str) -> Any:
 
 def _question(asked: AnswerSpec) -> dict[str, Any]:
     """What a row says of what was asked."""
-    said = {"data": name_of(asked), "epsilon": asked.epsilon, "kernel": str(asked.kernel)}
+    said = {"data": name_data(asked), "epsilon": asked.epsilon, "kernel": str(asked.kernel)}
     return {name: value for name, value in asked.terms.items() if name in QUESTION} | said
 
 
-def name_of(asked: AnswerSpec) -> str:
+def name_data(asked: AnswerSpec) -> str:
     """What the data are called: the bundled name, or that of the file."""
     return asked.data.source if asked.data.source in BUNDLED else Path(asked.data.source).name
 

@@ -18,7 +18,7 @@ from typing import Any
 from equimargin.data import Data
 from equimargin.distributed.on_dask import SECONDS_TO_FETCH, completed
 from equimargin.solvers.partitioned import Lost
-from equimargin.study.answer import answer, rows_of
+from equimargin.study.answer import answer, load_rows
 from equimargin.study.grid import AnswerSpec
 
 Done = tuple[AnswerSpec, dict[str, Any] | None]
@@ -111,7 +111,7 @@ def _on_a_cluster(client: Any, data: dict[str, Any], leased: Iterator[AnswerSpec
             if asked is None:
                 break
             if asked.digest not in data:
-                data[asked.digest] = client.submit(rows_of, asked, key=f"equimargin-rows-{asked.digest}")
+                data[asked.digest] = client.submit(load_rows, asked, key=f"equimargin-rows-{asked.digest}")
             future = client.submit(_done, asked, memory, data[asked.digest], key=f"equimargin-answer-{asked.key}")
             at_work[future] = asked
         if not at_work:

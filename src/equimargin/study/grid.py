@@ -18,11 +18,11 @@ import numpy as np
 
 from equimargin.comparison.choice import Choice, matching
 from equimargin.data import Data, load
-from equimargin.families import problems_of_data
 from equimargin.formulations import REGISTRY, Problem
 from equimargin.formulations.kernels.registry import kernel_class, named_kernel
 from equimargin.own.plugins import installed
 from equimargin.own.plugins import load as load_plugin
+from equimargin.problems import make_problems_from_data
 from equimargin.study.plan import EPSILON, DataPlan, KernelPlan, Plan, PlanError
 
 KEY_DIGITS = 32
@@ -102,7 +102,7 @@ def loaded(plan: DataPlan) -> Data:
     return load(plan.source, task=plan.task, **plan.how)
 
 
-def digest_of(data: Data) -> str:
+def digest_data(data: Data) -> str:
     """A digest of all numbers of the data: features, targets, queries and weights."""
     X: Any = data.X
     parts = [X] if isinstance(X, np.ndarray) else [X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)]
@@ -114,7 +114,7 @@ def digest_of(data: Data) -> str:
     return digest.hexdigest()[:KEY_DIGITS]
 
 
-def problems(data: Data, plan: DataPlan, seed: int | None, kernel: KernelPlan, C: float) -> list[Problem]:
+def make_problems_from_plan(data: Data, plan: DataPlan, seed: int | None, kernel: KernelPlan, C: float) -> list[Problem]:
     """The problems of all families of the data's task, at the rows that the seed draws.
 
     Raises
@@ -130,7 +130,7 @@ def problems(data: Data, plan: DataPlan, seed: int | None, kernel: KernelPlan, C
     if made.given and (plan.scale or plan.sample is not None):
         raise ValueError("scale and sample do not go with a precomputed kernel: the Gram matrix is taken as it is")
     epsilon = EPSILON if plan.epsilon is None else plan.epsilon
-    return problems_of_data(rows, C, made, epsilon)
+    return make_problems_from_data(rows, C, made, epsilon)
 
 
 def grid(plan: Plan) -> list[AnswerSpec]:
@@ -168,11 +168,11 @@ def _of_data(plan: Plan, data: DataPlan, families: set[str], choice: Choice) -> 
         raise PlanError(f"{where}: {reason}") from None
     if data.epsilon is not None and rows.task != "regression":
         raise PlanError(f"{where}: epsilon is of a regression, and the task is {rows.task}; leave it out")
-    digest, plugins = digest_of(rows), (*installed(), *plan.plugins)
+    digest, plugins = digest_data(rows), (*installed(), *plan.plugins)
     seeds = plan.seeds if data.sample is not None and data.sample < len(rows.y) else (None,)
     for seed, kernel, C in product(seeds, plan.kernels, plan.costs):
         try:
-            made = problems(rows, data, seed, kernel, C)
+            made = make_problems_from_plan(rows, data, seed, kernel, C)
         except ValueError as reason:
             drawn = "" if seed is None else f", seed {seed}"
             raise PlanError(f"{where}{drawn}, kernel {kernel}, C = {C:g}: {reason}") from None

@@ -20,7 +20,7 @@ LARGEST_KEPT = 10**9
 """Bytes above which no specialised solver keeps a Gram matrix: it computes its entries anew, tile by tile."""
 
 
-def bytes_of(text: str) -> int:
+def parse_bytes(text: str) -> int:
     """A number of bytes from words such as "500M" or "2G".
 
     Raises

@@ -12,7 +12,7 @@ from equimargin.report.pages.drawing import PICTURE_WIDTH, Picture, across, curv
 from equimargin.report.pages.rendering import rendered
 from equimargin.report.pages.scales import LinearScale, LogarithmicScale
 from equimargin.report.sentences import proven_digits
-from equimargin.study.summary import Progress, StudiedProblem, data_of, labels
+from equimargin.study.summary import Progress, StudiedProblem, data_key, labels
 
 LEFT, RIGHT, TOP, BOTTOM = 46.0, PICTURE_WIDTH - 14, 30.0, 300.0
 """Units at the edges of the picture."""
@@ -58,7 +58,7 @@ def study_page(
     versions : of what the page is written with.  command : what writes it again in a shell.
     """
     kind, sentence = verdict(progress, problems)
-    names = labels(map(data_of, records))
+    names = labels(map(data_key, records))
     return rendered(
         "study.html",
         command,
@@ -69,12 +69,12 @@ def study_page(
         kind=kind,
         verdict=sentence,
         how_far=progress.sentence,
-        against=[_named(problem, names[data_of(problem.terms)]) for problem in problems if problem.against],
+        against=[_named(problem, names[data_key(problem.terms)]) for problem in problems if problem.against],
         picture=profile(problems),
         problem_columns=PROBLEMS,
-        problems=[[*_problem_row(problem, names[data_of(problem.terms)])] for problem in problems],
+        problems=[[*_problem_row(problem, names[data_key(problem.terms)])] for problem in problems],
         answer_columns=ANSWERS,
-        answers=[[*_answer_row(row, names[data_of(row)])] for row in records],
+        answers=[[*_answer_row(row, names[data_key(row)])] for row in records],
         reasons=[*_reasons(records)],
         computed_with=[*_computed_with(computed_with)],
         plan=about.get("plan", ""),

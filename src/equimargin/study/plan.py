@@ -30,7 +30,7 @@ from typing import Any
 from equimargin.data.bundled import BUNDLED
 from equimargin.data.loaded import CATEGORICAL
 from equimargin.data.tasks import TASKS
-from equimargin.formulations.kernels.registry import KERNELS, called, parameters_of
+from equimargin.formulations.kernels.registry import KERNELS, called, list_parameters
 from equimargin.formulations.numeric.arguments import check_number, did_you_mean, format_value
 from equimargin.request import ComparisonRequest
 
@@ -190,7 +190,7 @@ def _kernels(file: Path, where: str, table: Mapping[str, Any], plugins: tuple[st
     if not is_known and not plugins:
         raise PlanError(f"{file}: {where}: name: there is no kernel {name!r}{KERNELS.suggestion(name)}")
     if is_known:
-        _known(file, f"{where}: the kernel {name}: ", found, tuple(parameters_of(name)), "parameter")
+        _known(file, f"{where}: the kernel {name}: ", found, tuple(list_parameters(name)), "parameter")
     many = prod(len(values) for values in found.values())
     if many > MOST_KERNELS:
         raise PlanError(f"{file}: {where} makes {many:,} kernels, and a study has {MOST_KERNELS:,} at most; give fewer values")

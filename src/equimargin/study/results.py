@@ -14,7 +14,7 @@ from equimargin import __version__
 from equimargin.report.records import csv_text, versions
 from equimargin.study.database import COLUMNS, Database
 from equimargin.study.page import study_page
-from equimargin.study.summary import Progress, StudiedProblem, problems_of
+from equimargin.study.summary import Progress, StudiedProblem, group_by_problem
 
 OF_PROVENANCE = {"equimargin": "TEXT", "code": "TEXT", "machine": "TEXT", "threads": "INTEGER"}
 """What a record says of what its answer was computed with, each with its type in SQL; the page has all of it."""
@@ -58,7 +58,7 @@ class Study:
 
     def problems(self) -> list[StudiedProblem]:
         """The problems, each with its answers and what they prove together."""
-        return problems_of(self.records())
+        return group_by_problem(self.records())
 
     def to_csv(self) -> str:
         """The records as CSV text with a header."""
@@ -108,4 +108,4 @@ class Study:
             about, computed_with = database.about(), database.provenances()
         records = self.records()
         used = {"equimargin": __version__} | versions()
-        return study_page(about, self.progress(), records, problems_of(records), list(computed_with.values()), used, command)
+        return study_page(about, self.progress(), records, group_by_problem(records), list(computed_with.values()), used, command)

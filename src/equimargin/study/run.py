@@ -36,14 +36,14 @@ def run(database: Database, executor: Executor, heard: Callable[[], object] = la
         while True:
             for asked, deaths in database.deadly():
                 database.write(asked, died(asked, deaths, executor.memory))
-            _run(database, work, _Leased(database), heard)
+            _run(database, work, _AnswerLeases(database), heard)
             suspect = database.lease(suspect=True)
             if suspect is None:
                 return
-            _run(database, work, _Leased(database, suspect), heard)
+            _run(database, work, _AnswerLeases(database, suspect), heard)
 
 
-def _run(database: Database, work: Work, leased: _Leased, heard: Callable[[], object]) -> None:
+def _run(database: Database, work: Work, leased: _AnswerLeases, heard: Callable[[], object]) -> None:
     """Run what is leased, and write it; what has ended its process, or may have, is given back as a suspect."""
     try:
         for asked, found in _in_words(work(leased)):
@@ -72,7 +72,7 @@ def _in_words(done: Iterator[Done]) -> Iterator[Done]:
         raise WorkerFailed(f"a worker cannot run answers ({said}); {KEPT}") from failure
 
 
-class _Leased(Iterator[AnswerSpec]):
+class _AnswerLeases(Iterator[AnswerSpec]):
     """Answers, each leased as it is taken; threads of an executor may take them, where an error would be lost.
 
     failure : why none could be leased, if that is the reason.

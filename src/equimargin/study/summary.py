@@ -17,13 +17,13 @@ DIGITS_SHOWN = 8
 """Hexadecimal digits of a digest that a person reads: two data sets of a study share them once in four thousand million times."""
 
 
-def data_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def data_key(row: Mapping[str, Any]) -> tuple[Any, ...]:
     """What OF_DATA lists, of a row."""
     return tuple(row[name] for name in OF_DATA)
 
 
 def labels(sets: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:
-    """What data sets are called, each by its `data_of`: by its name, and where others have the same one by what tells it from them."""
+    """What data sets are called, each by its `data_key`: by its name, and where others have the same one by what tells it from them."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for each in dict.fromkeys(sets):
         groups.setdefault(each[0], []).append(dict(zip(OF_DATA, each, strict=True)))
@@ -32,7 +32,7 @@ def labels(sets: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:
         differing = [what for what in OF_DATA[1:] if len({row[what] for row in group}) > 1]
         for row in group:
             told = [_told(what, row[what]) for what in differing]
-            found[data_of(row)] = f"{name} ({', '.join(told)})" if told else name
+            found[data_key(row)] = f"{name} ({', '.join(told)})" if told else name
     return found
 
 
@@ -104,7 +104,7 @@ class StudiedProblem:
         return self.interval.lower > self.interval.upper or any(row["agreement"] == "disagrees" for row in self.answers)
 
 
-def problems_of(records: Sequence[dict[str, Any]]) -> list[StudiedProblem]:
+def group_by_problem(records: Sequence[dict[str, Any]]) -> list[StudiedProblem]:
     """The problems of records, each with its own."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in records:

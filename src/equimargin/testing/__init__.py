@@ -42,11 +42,11 @@ from equimargin.testing.data import (
     scales,
     weights,
 )
-from equimargin.testing.families import CANONICAL, HARD, ONE_NORM, task_of
+from equimargin.testing.families import CANONICAL, HARD, ONE_NORM, get_task
 from equimargin.testing.formulation_check import check_formulation
 from equimargin.testing.kernel_check import check_kernel
 from equimargin.testing.long_paths import classification_with_a_long_path, ranking_with_a_long_path
-from equimargin.testing.problems import FLOAT64_BORDERS, drawn_problem, extreme_problems, extreme_scales, margin_problems, sample_problem
+from equimargin.testing.problems import FLOAT64_BORDERS, draw_problem, extreme_problems, extreme_scales, margin_problems, sample_problem
 from equimargin.testing.solver_check import check_solver
 
 __all__ = [
@@ -63,11 +63,12 @@ __all__ = [
     "check_solver",
     "classification_data",
     "classification_with_a_long_path",
+    "draw_problem",
     "drawn_examples",
-    "drawn_problem",
     "extreme_problems",
     "extreme_scales",
     "features",
+    "get_task",
     "kernels",
     "margin_problems",
     "ordinal_data",
@@ -77,6 +78,5 @@ __all__ = [
     "regression_data",
     "sample_problem",
     "scales",
-    "task_of",
     "weights",
 ]

@@ -8,9 +8,9 @@ from importlib import import_module
 from types import ModuleType
 
 from equimargin.formulations import REGISTRY, Kernel
+from equimargin.formulations.declarations.user_functions import kept_from_quitting
 from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.formulations.numeric.arguments import did_you_mean, format_error, format_value
-from equimargin.formulations.user_functions import kept_from_quitting
 from equimargin.solvers import SOLVERS, Solver
 from equimargin.testing import check_formulation, check_kernel, check_solver
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from equimargin.formulations import REGISTRY, Problem, declare, linear, polynomial, rbf
-from equimargin.formulations.user_functions import Quit, kept_from_quitting
+from equimargin.formulations.declarations.user_functions import Quit, kept_from_quitting
 from equimargin.proofs import Evidence, examine, examine_solution
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.solvers import SOLVERS, solve, solve_declaration

@@ -15,7 +15,7 @@ from equimargin.formulations import (
     ranking_vector_machine,
     regression,
 )
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.declarations.family import FAMILIES
 
 TASK_OF: Mapping[object, str] = {
     classification: "classification",
@@ -35,7 +35,7 @@ HARD = tuple(id for id in CANONICAL if FAMILIES[id].settings.get("C") == np.inf)
 """The families without slacks among them."""
 
 
-def task_of(family: str) -> str:
+def get_task(family: str) -> str:
     """Return the task of a canonical family: "classification", "regression", "ranking" or "ordinal".
 
     Raises

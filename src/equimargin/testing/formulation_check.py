@@ -18,7 +18,7 @@ from equimargin.formulations import (
     one_norm_classification,
     ordinal,
 )
-from equimargin.formulations.family import program_families
+from equimargin.formulations.declarations.family import program_families
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.own.instances import Refutation, check_own_formulation

@@ -9,14 +9,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 from equimargin.formulations import Kernel, OneNormProblem, Problem
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.kernels.kernel import RBF, Polynomial
 from equimargin.formulations.numeric.rounding import SMALLEST
 from equimargin.formulations.rows.listed import Tube
 from equimargin.own.instances import drawn_examples
 from equimargin.testing.data import DATA_OF, Draw, kernels, scales, weights
-from equimargin.testing.families import HARD, ONE_NORM, task_of
+from equimargin.testing.families import HARD, ONE_NORM, get_task
 
 SMALL, LARGE = (1, 19), (20, 32)
 """Smallest and largest number of points of the two sorts of instances that a seed draws."""
@@ -37,7 +37,7 @@ def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool =
     ------
     ValueError : an unknown family.
     """
-    task, settings = task_of(family), FAMILIES[family].settings
+    task, settings = get_task(family), FAMILIES[family].settings
     kernel = draw(kernels())
     C = {} if family in HARD else {"C": draw(scales(tails))}
     data = draw(DATA_OF[task](max_points, tails, min_points))._asdict() | C | {"kernel": kernel}
@@ -55,7 +55,7 @@ def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool =
     return problem
 
 
-def drawn_problem(family: str, seed: int, number: int) -> Problem:
+def draw_problem(family: str, seed: int, number: int) -> Problem:
     """An instance of a family, always the same one for a seed and a number: those of `make nightly`.
 
     Parameters
@@ -145,7 +145,7 @@ def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: 
     ------
     ValueError : an unknown family.
     """
-    task, hard, direction = task_of(family), family in HARD, np.array([1.0, -0.7, 0.4])
+    task, hard, direction = get_task(family), family in HARD, np.array([1.0, -0.7, 0.4])
     rng = np.random.default_rng([seed, n])
     X = rng.normal(size=(n, 3)) + 0.5
     clean = X @ direction

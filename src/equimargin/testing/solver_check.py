@@ -10,11 +10,11 @@ from dataclasses import replace
 import numpy as np
 
 from equimargin.formulations import Interval, MarginProblem, Problem, interval, sigmoid
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.declarations.family import FAMILIES
+from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.numeric.arguments import did_you_mean
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem import CanonicalPoint
-from equimargin.formulations.program_problem import ProgramProblem
 from equimargin.own.instances import check_own_solver
 from equimargin.proofs import Agreement, examine_solution, judge
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status
@@ -66,17 +66,17 @@ def check_solver(solver: str | Solver) -> None:
     for sample in taken:
         sample.check()
     for family in families:
-        _Checked(checked, family, "sigmoid(0.5, -1.0)").claims_nothing_without_convexity()
+        _SolverTrial(checked, family, "sigmoid(0.5, -1.0)").claims_nothing_without_convexity()
     return None
 
 
-def _taken(solver: Solver, families: Sequence[str], hard: bool = False) -> list[_Checked]:
+def _taken(solver: Solver, families: Sequence[str], hard: bool = False) -> list[_SolverTrial]:
     """The sample problems of these families that a solver takes; hard : whether the first row is, where each has a cost of its own."""
-    samples = [_Checked(solver, family, kernel, seed, hard) for family in CANONICAL for seed, kernel in enumerate(KERNELS)]
+    samples = [_SolverTrial(solver, family, kernel, seed, hard) for family in CANONICAL for seed, kernel in enumerate(KERNELS)]
     return [sample for sample in samples if sample.is_taken() and sample.problem.family in families]
 
 
-class _Checked:
+class _SolverTrial:
     """A solver under test, by its name, on one problem."""
 
     def __init__(self, solver: Solver, family: str, kernel: str, seed: int = 0, hard: bool = False) -> None:

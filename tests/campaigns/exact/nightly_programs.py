@@ -27,7 +27,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs.enclosure import enclosure
-from equimargin.solvers.exact.program import Infeasible, Optimum, Outcome, Unbounded, Undecided, program_optimum
+from equimargin.solvers.exact.program import Inconclusive, Infeasible, Optimum, Outcome, Unbounded, program_optimum
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.face import Pair
 from equimargin.solvers.exact.program.floats import FloatSolution
@@ -58,9 +58,9 @@ def judged(case: tuple[Program, bool], at: object) -> Trial:
     started = time.perf_counter()
     outcome = program_optimum(program, SECONDS)
     found = Trial(counts=Counter([word(outcome)]), worst={"s of an optimum": time.perf_counter() - started})
-    if isinstance(outcome, Undecided) and outcome.cause == "not convex":
+    if isinstance(outcome, Inconclusive) and outcome.cause == "not convex":
         return found
-    found.said += [] if isinstance(outcome, Undecided) or holds(program, outcome) else [f"{word(outcome)} is not proven"]
+    found.said += [] if isinstance(outcome, Inconclusive) or holds(program, outcome) else [f"{word(outcome)} is not proven"]
     found.said += against_floats(program, outcome) if ask_floats else []
     found.said += [] if pivots_agree(program, outcome) else [f"{word(outcome)}, and pivots from elsewhere end otherwise"]
     proven = enclosure(program, seconds=SECONDS)
@@ -85,14 +85,14 @@ def pivots_agree(program: Program, outcome: Outcome) -> bool:
         return True
     if isinstance(outcome, Optimum):
         return isinstance(found, Pair) and program.objective(found.x) == outcome.value
-    return not isinstance(found, Pair) or isinstance(outcome, Undecided)
+    return not isinstance(found, Pair) or isinstance(outcome, Inconclusive)
 
 
 def word(outcome: Outcome) -> str:
     """An outcome in words, for counting."""
     if isinstance(outcome, Optimum):
         return "optimal by pivots" if "pivots" in outcome.reason else "optimal, mended" if "mended" in outcome.reason else "optimal"
-    return f"undecided ({outcome.cause})" if isinstance(outcome, Undecided) else type(outcome).__name__.lower()
+    return f"undecided ({outcome.cause})" if isinstance(outcome, Inconclusive) else type(outcome).__name__.lower()
 
 
 def against_floats(program: Program, outcome: Outcome) -> Iterator[str]:
@@ -102,7 +102,7 @@ def against_floats(program: Program, outcome: Outcome) -> Iterator[str]:
     """
     linear = not any(program.P.rows)
     value = highs_value(program) if linear else osqp_value(program)
-    if value is None or isinstance(outcome, Undecided) or (isinstance(outcome, Unbounded) and not linear):
+    if value is None or isinstance(outcome, Inconclusive) or (isinstance(outcome, Unbounded) and not linear):
         return
     if not isinstance(outcome, Optimum):
         yield f"{word(outcome)}, and in floats the optimum is {value}"

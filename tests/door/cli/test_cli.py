@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from equimargin import __version__
 from equimargin.cli.app import app
-from equimargin.cli.options.posing import ProblemFields, kernel_of
+from equimargin.cli.options.posing import ProblemFields, make_kernel
 from equimargin.cli.options.reading import ReadFields
 from equimargin.cli.options.requests import with_requests
 from equimargin.data import load
@@ -518,7 +518,7 @@ def test_completion_offers_commands_and_values() -> None:
 @pytest.mark.parametrize("name", ["linear", "poly", "rbf", "sigmoid"])
 def test_kernels_of_the_command_line_are_those_of_the_estimators(name: str) -> None:
     data = load("iris")
-    assert kernel_of(ProblemFields(kernel=name), data) == MarginClassifier(kernel=name)._kernel(data.X)
+    assert make_kernel(ProblemFields(kernel=name), data) == MarginClassifier(kernel=name)._kernel(data.X)
 
 
 @pytest.mark.slow

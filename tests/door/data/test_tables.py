@@ -24,8 +24,8 @@ from typer.testing import CliRunner
 from equimargin.cli.app import app
 from equimargin.data import Data, DataError, load
 from equimargin.data.formats import files
-from equimargin.families import problem_of_data
 from equimargin.formulations import linear
+from equimargin.problems import make_margin_problem_from_data
 from equimargin.proofs import audit
 from equimargin.proofs.foreign_models import read
 from equimargin.solvers import solve
@@ -450,7 +450,7 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatc
 
 def weighted(data: Data) -> tuple[float, float]:
     """The proven interval of the optimum of the data's problem."""
-    interval = solve(problem_of_data(data, kernel=linear()), tol=1e-9).interval
+    interval = solve(make_margin_problem_from_data(data, kernel=linear()), tol=1e-9).interval
     return interval.lower, interval.upper
 
 
@@ -470,7 +470,7 @@ def test_preferences_round_trip(tmp_path_factory: pytest.TempPathFactory, values
     from_frame = load(Frame({"a": values[:, 0], "b": values[:, 1]}), preferences=frame).pairs
     assert from_frame is not None
     assert from_frame.tolist() == back.pairs.tolist()
-    problem = problem_of_data(back, kernel=linear())
+    problem = make_margin_problem_from_data(back, kernel=linear())
     assert (problem.p, problem.m, problem.family) == (len(pairs), 5, "rank.l1")
 
 
@@ -588,7 +588,7 @@ def test_a_ranking_weighs_queries(tmp_path: Path) -> None:
     text = "qid,a,b,relevance,weight\n1,1,2,0,2\n1,2,1,1,2\n2,0,1,0,3\n2,1,0,1,3\n"
     data = load(write(tmp_path, text))
     assert data.query_weight == {1: 2.0, 2: 3.0}
-    assert problem_of_data(data, kernel=linear()).weights is not None
+    assert make_margin_problem_from_data(data, kernel=linear()).weights is not None
     with pytest.raises(DataError, match="rows of query 2 differ in weight, and a ranking weighs whole queries; give all rows of a"):
         _ = load(write(tmp_path, text.replace("1,0,1,3", "1,0,1,4"))).query_weight
     assert load("xor").query_weight is None

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import strategies as st
 
 from equimargin.equivalence import exact_value, refute, same, suggest
-from equimargin.equivalence.instances import drawn, instances_of, restricted
+from equimargin.equivalence.instances import choose_instances, drawn, restricted
 from equimargin.formulations import REGISTRY, ranking
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.own import Family
 from equimargin.proofs.checker import check
 from equimargin.proofs.equivalence import stated
@@ -165,7 +165,7 @@ def test_refute_of_the_reduced_graph_finds_a_problem_that_costs_something() -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_restricted_instances_have_no_weights_and_distinct_points(seed: int) -> None:
-    taken = restricted(instances_of("rank.l1.primal", "rank.reduced"), without="weights", distinct=True)
+    taken = restricted(choose_instances("rank.l1.primal", "rank.reduced"), without="weights", distinct=True)
     for problem in drawn(taken, 40, seed):
         assert problem.weights is None
         assert len(np.unique(problem.X, axis=0)) == problem.m

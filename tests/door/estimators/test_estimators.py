@@ -36,7 +36,7 @@ from equimargin.formulations import classification, one_norm_classification, one
 from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.metrics import kendall_tau, ndcg, pairwise_accuracy
-from equimargin.selection import folds_of
+from equimargin.selection import make_folds
 from equimargin.solvers import solve
 from narrow import as_a
 
@@ -340,7 +340,7 @@ def test_c_along_the_path_is_the_best_of_all(cancer: Any) -> None:
     X, y = cancer[0][:120], cancer[1][:120]
     fitted = MarginClassifierPathCV(kernel=rbf(0.1), cv=3).fit(X, y)
     signs = np.where(y == "malignant", 1.0, -1.0)
-    folds = folds_of(signs, None, "classification", 3)
+    folds = make_folds(signs, None, "classification", 3)
 
     def right(C: float) -> float:
         count = 0
@@ -385,7 +385,7 @@ def test_c_along_the_path_of_the_one_norm_is_the_best_of_all(cancer: Any) -> Non
     X, y = cancer[0][:120], cancer[1][:120]
     fitted = MarginClassifierPathCV(penalty="l1", kernel=rbf(0.1), cv=3).fit(X, y)
     signs = np.where(y == "malignant", 1.0, -1.0)
-    folds = folds_of(signs, None, "classification", 3)
+    folds = make_folds(signs, None, "classification", 3)
 
     def right(C: float) -> float:
         count = 0

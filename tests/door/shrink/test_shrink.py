@@ -20,13 +20,13 @@ from equimargin import compare
 from equimargin.cli.app import app
 from equimargin.equivalence.reproduction import Code
 from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, classification, polynomial, ranking_from_pairs, rbf, regression
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.own.plugins import LOADED, load
 from equimargin.request import ComparisonRequest
 from equimargin.shrink import Finding, Instance, Shrunk, findings, reduced, shrink
 from equimargin.shrink.finding import DISAGREES, RAISES, SLOW, compared
 from equimargin.solvers import SOLVERS
-from equimargin.testing import CANONICAL, drawn_problem, sample_problem
+from equimargin.testing import CANONICAL, draw_problem, sample_problem
 from places import HANG
 
 RUN = CliRunner()
@@ -118,7 +118,7 @@ def larger_than(number: float) -> Any:
 @pytest.mark.parametrize("number", range(8))
 @pytest.mark.parametrize("family", CANONICAL)
 def test_an_instance_makes_its_problem_again(family: str, number: int) -> None:
-    problem = drawn_problem(family, 5, number)
+    problem = draw_problem(family, 5, number)
     instance = Instance.of(problem)
     for again in (instance, Instance.from_text(instance.text)):
         made = again.problem()

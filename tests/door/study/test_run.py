@@ -26,9 +26,9 @@ from equimargin.study.answer import ChangedData, answer, provenance
 from equimargin.study.database import Database
 from equimargin.study.executors import Done, Executor, Work, WorkersDied, local
 from equimargin.study.grid import AnswerSpec, grid
-from equimargin.study.memory import bytes_of, estimate, in_words
+from equimargin.study.memory import estimate, in_words, parse_bytes
 from equimargin.study.plan import DataPlan, KernelPlan, Plan
-from equimargin.study.run import WorkerFailed, _Leased, run
+from equimargin.study.run import WorkerFailed, _AnswerLeases, run
 from places import HANG
 
 TIMES = ("compile_seconds", "solve_seconds", "cpu_seconds", "finished")
@@ -183,7 +183,7 @@ def test_what_is_being_leased_is_leased_before_it_is_over(opened: Database, monk
         order.append("leased")
 
     monkeypatch.setattr(Database, "lease", slow)
-    leased = _Leased(opened)
+    leased = _AnswerLeases(opened)
     thread = Thread(target=lambda: next(leased, None))
     thread.start()
     assert begun.wait(HANG)
@@ -245,8 +245,8 @@ def test_an_estimate_grows_with_what_is_kept() -> None:
 
 @pytest.mark.parametrize(("text", "count"), [("500M", 500 * 2**20), ("2g", 2**31), ("1.5 KB", 1536), ("7", 7)])
 def test_bytes_in_words(text: str, count: int) -> None:
-    assert bytes_of(text) == count
-    assert bytes_of(in_words(count)) == pytest.approx(count)
+    assert parse_bytes(text) == count
+    assert parse_bytes(in_words(count)) == pytest.approx(count)
 
 
 @pytest.mark.parametrize(("count", "text"), [(1000, "1000 B"), (1000 * 2**20, "1000 MB"), (95 * 2**20, "95 MB"), (2**30, "1 GB")])
@@ -257,7 +257,7 @@ def test_words_of_bytes(count: int, text: str) -> None:
 @pytest.mark.parametrize("text", ["", "0", "0.5", "-1G", "2X", "a lot"])
 def test_no_bytes(text: str) -> None:
     with pytest.raises(ValueError, match="--memory must be a number of bytes"):
-        bytes_of(text)
+        parse_bytes(text)
 
 
 def test_data_that_have_changed_end_the_study(tmp_path: Path) -> None:

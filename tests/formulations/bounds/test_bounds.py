@@ -47,12 +47,12 @@ from equimargin.testing import (
     CANONICAL,
     ONE_NORM,
     classification_data,
-    scales,
     features,
     kernels,
     margin_problems,
     ranking_data,
     regression_data,
+    scales,
 )
 from narrow import as_a, present
 from oracles.rationals import (

@@ -26,7 +26,7 @@ from equimargin.formulations import classification, linear, polynomial, precompu
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs import certificate, checker, program_certificate, write_certificate
 from equimargin.solvers import exact_optimum, solve
-from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, Undecided, program_optimum
+from equimargin.solvers.exact.program import Inconclusive, Infeasible, Optimum, Unbounded, program_optimum
 from equimargin.testing import sample_problem
 from families import OF_THE_CERTIFICATE
 from places import HANG
@@ -81,7 +81,7 @@ def empty() -> Any:
 def decided(program: Program) -> Optimum | Infeasible | Unbounded:
     """The exact outcome of a program that has one."""
     outcome = program_optimum(program)
-    assert not isinstance(outcome, Undecided)
+    assert not isinstance(outcome, Inconclusive)
     return outcome
 
 

@@ -77,7 +77,7 @@ NAMES = [("svm.soft.json", "svm_soft"), ("2-rows.json", "certificate_2_rows"), (
 
 @pytest.mark.parametrize(("name", "module"), NAMES)
 def test_a_theorem_has_a_name_that_coq_takes(name: str, module: str) -> None:
-    assert coq.module_of(Path(name)) == module
+    assert coq.name_module(Path(name)) == module
 
 
 def test_without_coq_the_theorem_is_written_and_a_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

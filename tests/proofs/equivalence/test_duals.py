@@ -21,12 +21,12 @@ from equimargin.formulations import (
     precomputed,
     rbf,
 )
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.programs import program_from_arrays
 from equimargin.proofs.equivalence.comparison import compare_at
 from equimargin.proofs.equivalence.duals import DUAL_OF, at_margin_one, dual_reason, stated_form
-from equimargin.proofs.equivalence.form import Form, array, form_of, fraction
+from equimargin.proofs.equivalence.form import Form, array, fraction, make_form
 from equimargin.proofs.equivalence.moves import LagrangianDual
 from equimargin.proofs.equivalence.reason import Reason, after, find_reason
 from equimargin.proofs.equivalence.renaming import ColourRefinement, RenamingSearch
@@ -34,7 +34,7 @@ from equimargin.proofs.equivalence.rules import normal
 from equimargin.proofs.equivalence.stated import stated
 from equimargin.solvers.exact.program import Optimum, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
-from equimargin.testing import HARD, task_of
+from equimargin.testing import HARD, get_task
 from narrow import present
 from oracles.own_entries import PRINTED
 
@@ -72,7 +72,7 @@ def grid(seed: int) -> tuple[np.ndarray, np.ndarray]:
 def problem_of(family: str, kernel: Kernel, C: float = 0.5, data: tuple[np.ndarray, np.ndarray] = (POINTS, SCORES)) -> Problem:
     """A problem on a grid, with numbers that every declaration computes with exactly."""
     points, scores = data
-    task = task_of(family)
+    task = get_task(family)
     y = {"classification": np.sign(scores - 0.5), "regression": scores - 0.75, "ranking": scores, "ordinal": scores}[task]
     settings: dict[str, Any] = {"X": points @ points.T if kernel.name == "precomputed" else points, "y": y, "kernel": kernel}
     if family not in HARD:
@@ -206,7 +206,7 @@ def test_one_number_changed_anywhere_is_seen(family: str) -> None:
 
 def test_an_equation_is_put_into_a_quadratic() -> None:
     """min z0^2 + z1 with z0 + z1 = 2 and z1 >= 0 is min z1^2 - 3 z1 + 4."""
-    form = form_of(program_from_arrays([[2, 0], [0, 0]], [0, 1], [[1, 1]], [2], [[0, -1]], [0]))
+    form = make_form(program_from_arrays([[2, 0], [0, 0]], [0, 1], [[1, 1]], [2], [[0, -1]], [0]))
     left, _ = normal(form, "none", Clock(SECONDS))
     assert (left.H.tolist(), left.g.tolist(), left.constant) == ([[2]], [-3], 4)
     assert (left.F.tolist(), left.f.tolist(), len(left.E)) == ([[-1]], [0], 0)
@@ -234,11 +234,11 @@ def test_only_a_margin_over_the_unit_ball_is_scaled() -> None:
     """max t over t <= a x, |x| <= s and s <= 1, and what it must not be: each change is another program."""
     rows = program_from_arrays(None, [-1, 0, 0], None, [], [[1, -2, 0], [0, 0, 1]], [0, 1])
     norm = np.array([array([0, 0, 1]), array([0, 1, 0])])
-    right = at_margin_one(form_of(rows), norm)
+    right = at_margin_one(make_form(rows), norm)
     assert (right.H.tolist(), right.E.tolist(), right.F.tolist()) == ([[0, 0], [0, 1]], [[1, 0]], [[1, -2]])
-    half = at_margin_one(replace(form_of(rows), f=array([0, Fraction(1, 2)])), norm)
+    half = at_margin_one(replace(make_form(rows), f=array([0, Fraction(1, 2)])), norm)
     assert half.H.tolist() == [[0, 0], [0, 4]]
-    form = form_of(rows)
+    form = make_form(rows)
     wrong = [
         (replace(form, f=array([1, 1])), norm),
         (replace(form, f=array([0, -1])), norm),

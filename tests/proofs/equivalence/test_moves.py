@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from equimargin.formulations.programs import program_from_arrays
-from equimargin.proofs.equivalence.form import Form, form_of, fraction
+from equimargin.proofs.equivalence.form import Form, fraction, make_form
 from equimargin.proofs.equivalence.moves import (
     DominatedColumn,
     Elimination,
@@ -36,7 +36,7 @@ def form() -> Form:
     """min x^2/2 + x z + 2 z + w  over  x + w = 1, x >= 0, z >= 0, x + z <= 4, 2 x + 2 z <= 9, -x - z <= -4."""
     P = [[1, 1, 0], [1, 1, 0], [0, 0, 0]]
     G = [[-1, 0, 0], [0, -1, 0], [1, 1, 0], [2, 2, 0], [-1, -1, 0]]
-    return form_of(program_from_arrays(P, [0, 2, 1], [[1, 0, 1]], [1], G, [0, 0, 4, 9, -4]))
+    return make_form(program_from_arrays(P, [0, 2, 1], [[1, 0, 1]], [1], G, [0, 0, 4, 9, -4]))
 
 
 HALF, TWO = fmpq(1, 2), fmpq(2)
@@ -83,26 +83,26 @@ def test_a_step_that_keeps_it_is_carried_out(step: Move) -> None:
 
 def test_an_unknown_whose_bound_is_above_0_is_not_fixed_at_0() -> None:
     with pytest.raises(ValueError, match="another row than x >= 0"):
-        DominatedColumn(0).apply(form_of(program_from_arrays(None, [1], None, [], [[-1]], [-2])))
+        DominatedColumn(0).apply(make_form(program_from_arrays(None, [1], None, [], [[-1]], [-2])))
 
 
 def test_a_concave_objective_has_no_lagrangian_dual_of_its_optimum() -> None:
-    concave = form_of(program_from_arrays([[-1]], [0], None, [], [[1], [-1]], [1, 1]))
+    concave = make_form(program_from_arrays([[-1]], [0], None, [], [[1], [-1]], [1, 1]))
     with pytest.raises(ValueError, match="not proven to be semidefinite"):
         LagrangianDual().apply(concave)
 
 
 def test_an_unknown_whose_objective_may_decrease_is_neither_fixed_nor_left_out() -> None:
-    falling = form_of(program_from_arrays(None, [-1], None, [], [[-1]], [0]))
+    falling = make_form(program_from_arrays(None, [-1], None, [], [[-1]], [0]))
     with pytest.raises(ValueError, match="the objective may decrease"):
         DominatedColumn(0).apply(falling)
-    coupled = form_of(program_from_arrays([[1, -1], [-1, 1]], [1, 0], None, [], [[-1, 0], [0, -1]], [0, 0]))
+    coupled = make_form(program_from_arrays([[1, -1], [-1, 1]], [1, 0], None, [], [[-1, 0], [0, -1]], [0, 0]))
     with pytest.raises(ValueError, match="the objective may decrease"):
         DominatedColumn(0).apply(coupled)
-    free = form_of(program_from_arrays(None, [1], None, [], None, []))
+    free = make_form(program_from_arrays(None, [1], None, [], None, []))
     with pytest.raises(ValueError, match="no least value"):
         PartialMinimization(0).apply(free)
-    concave = form_of(program_from_arrays([[-1]], [0], None, [], None, []))
+    concave = make_form(program_from_arrays([[-1]], [0], None, [], None, []))
     with pytest.raises(ValueError, match="not convex"):
         PartialMinimization(0).apply(concave)
 
@@ -126,11 +126,11 @@ def test_a_forcing_constraint_is_used_only_where_it_keeps_the_optimum(
     forced = used and len({equation[k] > 0 for k in used}) == 1 and all(lower.get(k, -1) >= 0 for k in used)
     if not forced:
         with pytest.raises(ValueError, match="equation 0"):
-            ForcingConstraint(0).apply(form_of(given))
+            ForcingConstraint(0).apply(make_form(given))
         with pytest.raises(AssertionError):
             Replay(given).take(ForcingConstraint(0))
         return
-    made, replay = ForcingConstraint(0).apply(form_of(given)), Replay(given)
+    made, replay = ForcingConstraint(0).apply(make_form(given)), Replay(given)
     replay.take(ForcingConstraint(0))
     assert len(replay.unknowns) == made.n
     assert made.n == 3 - len(used)
@@ -145,7 +145,7 @@ def test_a_forcing_constraint_is_used_only_where_it_keeps_the_optimum(
 def test_a_projection_has_the_optimum_of_its_program(rows: list[tuple[int, int, int]], ends: list[int]) -> None:
     """The last unknown has no cost: without it and with it the exact optimum is one, and no point is feasible in one alone."""
     given = program_from_arrays([[1, 0, 0], [0, 2, 0], [0, 0, 0]], [1, -1, 0], None, [], rows, ends[: len(rows)])
-    made = Projection(2).apply(form_of(given))
+    made = Projection(2).apply(make_form(given))
     assert made.n == 2
     assert optimal_value(program_optimum(program_of(made))) == optimal_value(program_optimum(given))
 
@@ -191,7 +191,7 @@ def test_a_renaming_compares_every_part_of_a_form(part: str) -> None:
 
 def test_opposite_inequalities_and_other_constants_are_told_apart() -> None:
     one = fmpq(1)
-    up, down = (form_of(program_from_arrays(None, [0], None, [], [[way]], [way])) for way in (1, -1))
+    up, down = (make_form(program_from_arrays(None, [0], None, [], [[way]], [way])) for way in (1, -1))
     assert Renaming((0,), (one,), ((0, one),), (), ()).holds(up, up)
     assert not Renaming((0,), (one,), ((0, -one),), (), ()).holds(up, down)
     more = ObjectiveMap(one, one).apply(up)
@@ -201,6 +201,6 @@ def test_opposite_inequalities_and_other_constants_are_told_apart() -> None:
 def test_an_equation_solved_for_an_unknown_leaves_its_constant_in_the_others() -> None:
     """x + w = 1 in x + 2 w + z = 5, 3 w <= 7 and w^2 / 2 leaves -x + z = 3, -3 x <= 4 and (1 - x)^2 / 2."""
     P = [[0, 0, 0], [0, 0, 0], [0, 0, 1]]
-    left = Elimination(0, 2).apply(form_of(program_from_arrays(P, [0, 0, 0], [[1, 0, 1], [1, 1, 2]], [1, 5], [[0, 0, 3]], [7])))
+    left = Elimination(0, 2).apply(make_form(program_from_arrays(P, [0, 0, 0], [[1, 0, 1], [1, 1, 2]], [1, 5], [[0, 0, 3]], [7])))
     assert (left.E.tolist(), left.e.tolist(), left.F.tolist(), left.f.tolist()) == ([[-1, 1]], [3], [[-3, 0]], [4])
     assert (left.H.tolist(), left.g.tolist(), left.constant) == ([[1, 0], [0, 0]], [-1, 0], HALF)

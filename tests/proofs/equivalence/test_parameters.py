@@ -12,7 +12,7 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equimargin.equivalence.instances import drawn, instances_of
+from equimargin.equivalence.instances import choose_instances, drawn
 from equimargin.proofs.equivalence import reason_for_all_data, stated
 from equimargin.proofs.equivalence.form import semidefinite_for_all, zeros
 from equimargin.proofs.equivalence.quotients import NotANumber, Quotient, divisor, nonnegative, positive
@@ -90,7 +90,7 @@ def _not_affine(d: Any) -> Any:
 @pytest.mark.parametrize("id", ["svm.soft.primal", "rank.l1.dual", "rank.oneslack"])
 def test_values_read_after_a_declaration_is_built_are_no_obstacle(id: str) -> None:
     """A declaration keeps the values of its parameters."""
-    (problem,) = drawn(instances_of(id, None), 1, 0)
+    (problem,) = drawn(choose_instances(id, None), 1, 0)
     assert stated(id, problem, "fractions", Clock(SECONDS)).values_read == frozenset()
 
 

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from equimargin.equivalence.instances import problems
+from equimargin.equivalence.instances import small_problems
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.family import FAMILIES
+from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.formulations.kernels.kernel import linear
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs.equivalence import Reason, StatedProgram, find_reason, stated
-from equimargin.proofs.equivalence.form import form_of
+from equimargin.proofs.equivalence.form import make_form
 from equimargin.solvers.exact.program import Optimum, program_optimum
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
-from equimargin.testing import CANONICAL, sample_problem, task_of
+from equimargin.testing import CANONICAL, get_task, sample_problem
 from narrow import present
 from oracles.reasons import assert_replays
 
@@ -47,9 +47,9 @@ def plain(family: str, seed: int) -> Any:
 def rebuilt(made: Any, X: Any, y: Any) -> Any:
     """The same settings on other data, at C = 4 where it is finite."""
     data: dict[str, Any] = {"X": X, "y": y, "C": made.C if np.isinf(made.C) else 4.0, "kernel": linear()}
-    if task_of(made.family) == "classification":
+    if get_task(made.family) == "classification":
         data["y"] = np.array([1.0, -1.0, 1.0])
-    if task_of(made.family) == "regression":
+    if get_task(made.family) == "regression":
         data["epsilon"] = 0.25
     if getattr(made, "delta", None) is not None:
         data["delta"] = made.delta
@@ -80,7 +80,7 @@ def test_all_pairs_of_a_family_have_a_reason_that_an_independent_judge_replays(f
 @settings(max_examples=8, deadline=None, suppress_health_check=SLOW)
 @given(st.data())
 def test_a_control_with_another_optimum_never_gets_a_reason(family: str, data: Any) -> None:
-    problem = data.draw(problems(family))
+    problem = data.draw(small_problems(family))
     refused = [id for id, entry in REGISTRY.items() if entry.family == family and (id in WITH_CONES or entry.refusal(problem))]
     known = {
         id: stated(id, problem, "fractions", Clock(SECONDS))
@@ -177,7 +177,7 @@ def dualised(arrays: Arrays, draw: Any) -> Arrays:
 @given(arrays=programs(), data=st.data())
 def test_a_program_in_other_words_has_a_reason(change: Callable[[Arrays, Any], Arrays], arrays: Arrays, data: Any) -> None:
     one, other = made(arrays), made(change(arrays, data.draw))
-    reason = present(find_reason(form_of(one), form_of(other), change is dualised, Clock(SECONDS)))
+    reason = present(find_reason(make_form(one), make_form(other), change is dualised, Clock(SECONDS)))
     assert_replays(reason, one, other, change is dualised)
 
 
@@ -193,10 +193,10 @@ def test_a_program_with_one_number_changed_so_that_its_optimum_moves_has_none(ar
     values = [outcome.value if isinstance(outcome := program_optimum(each, SECONDS), Optimum) else None for each in (one, other)]
     assume(values[0] != values[1])
     for opposite in (False, True):
-        assert find_reason(form_of(one), form_of(other), opposite, Clock(SECONDS)) is None
+        assert find_reason(make_form(one), make_form(other), opposite, Clock(SECONDS)) is None
 
 
 def test_a_search_without_time_says_so() -> None:
-    one = form_of(made({"P": np.eye(2), "q": [1, 2], "A": [], "b": [], "G": -np.eye(2), "h": [0, 0], "c": 0}))
+    one = make_form(made({"P": np.eye(2), "q": [1, 2], "A": [], "b": [], "G": -np.eye(2), "h": [0, 0], "c": 0}))
     with pytest.raises(OutOfTime, match="the normal form of a program"):
         find_reason(one, one, False, Clock(1e-9))

@@ -10,9 +10,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from equimargin.formulations.formulation import declare
+from equimargin.formulations.declarations.formulation import declare
 from equimargin.formulations.problem.construct import classification
-from equimargin.formulations.programs import program_of
+from equimargin.formulations.programs import compile_program
 from equimargin.formulations.programs.standard_form import with_stated_bounds
 from equimargin.solvers.backends import BACKENDS
 from equimargin.solvers.exact import exact_optimum
@@ -27,7 +27,7 @@ X, Y = np.array([[0.0], [1.0], [3.0]]), np.array([-1.0, 1.0, -1.0])
 def test_a_declaration_has_the_optimum_of_its_family(id: str) -> None:
     problem = classification(X, Y, C=2.0)
     declaration = declare(id, problem)
-    program = program_of(declaration.problem)
+    program = compile_program(declaration.problem)
     outcome = program_optimum(program)
     assert isinstance(outcome, Optimum)
     assert program.stated(outcome.value) == exact_optimum(problem).value
@@ -37,7 +37,7 @@ def test_a_declaration_has_the_optimum_of_its_family(id: str) -> None:
 def test_columns_are_where_the_values_are() -> None:
     x, Z = cp.Variable(2, name="x", nonneg=True), cp.Variable((2, 2), name="Z")
     lost = cp.sum_squares(x - np.array([1, 2])) + cp.sum_squares(Z - np.array([[1, 2], [3, 4]]))
-    program = program_of(cp.Problem(cp.Maximize(3 - lost), [x <= 1.5]))
+    program = compile_program(cp.Problem(cp.Maximize(3 - lost), [x <= 1.5]))
     outcome = program_optimum(program)
     assert isinstance(outcome, Optimum)
     assert program.stated(outcome.value) == Fraction(11, 4)
@@ -57,19 +57,19 @@ def test_what_is_no_such_program_is_refused_with_the_reason() -> None:
         (cp.Problem(cp.Minimize(cp.sum_squares(cp.Variable(0)))), "does not compile"),
     ):
         with pytest.raises(ValueError, match=message):
-            program_of(problem)
+            compile_program(problem)
     with pytest.raises(ValueError, match="same name"):
-        program_of(cp.Problem(cp.Minimize(cp.sum_squares(x) + cp.sum_squares(cp.Variable(2, name="x")))))
+        compile_program(cp.Problem(cp.Minimize(cp.sum_squares(x) + cp.sum_squares(cp.Variable(2, name="x")))))
 
 
 @pytest.mark.parametrize("kind", [cp.Minimize, cp.Maximize])
 def test_a_problem_without_variables_is_a_program(kind: type[cp.Minimize | cp.Maximize]) -> None:
-    program = program_of(cp.Problem(kind(cp.Constant(3.5)), [cp.Constant(1) <= 2]))
+    program = compile_program(cp.Problem(kind(cp.Constant(3.5)), [cp.Constant(1) <= 2]))
     outcome = program_optimum(program)
     assert isinstance(outcome, Optimum)
     assert program.stated(outcome.value) == Fraction(7, 2)
     assert not program.columns
-    assert isinstance(program_optimum(program_of(cp.Problem(kind(3), [cp.Constant(1) <= 0]))), Infeasible)
+    assert isinstance(program_optimum(compile_program(cp.Problem(kind(3), [cp.Constant(1) <= 0]))), Infeasible)
 
 
 def test_highs_gets_no_bounds_that_nobody_stated() -> None:
@@ -78,7 +78,7 @@ def test_highs_gets_no_bounds_that_nobody_stated() -> None:
         warnings.simplefilter("ignore")  # the product 0 times inf that makes the wrong bounds
         data, chain, inverse = problem.get_problem_data("HIGHS", solver_opts={})
     problem.unpack_results(chain.solve_via_data(problem, with_stated_bounds(problem, data, chain), False, False, {}), chain, inverse)
-    outcome = program_optimum(program_of(example("cvxpy_bounds").hinge()))
+    outcome = program_optimum(compile_program(example("cvxpy_bounds").hinge()))
     assert isinstance(outcome, Optimum)
     assert problem.value == pytest.approx(1.0)
     assert outcome.value == 1
@@ -119,7 +119,7 @@ def hinges() -> dict[str, cp.Expression]:
 def test_every_backend_has_the_exact_optimum_of_every_kind_of_hinge(loss: str, backend: str) -> None:
     """HiGHS with the bounds that cvxpy derives is wrong on seven of these ten."""
     problem, entry = cp.Problem(cp.Minimize(hinges()[loss])), BACKENDS[backend]
-    outcome = program_optimum(program_of(problem))
+    outcome = program_optimum(compile_program(problem))
     assert isinstance(outcome, Optimum)
     options = entry.options(1e-8, 60.0, None)
     data, chain, inverse = problem.get_problem_data(backend, solver_opts=dict(options))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from equimargin.formulations.bounds.intervals import inner_interval, interval
-from equimargin.formulations.formulation import declare
+from equimargin.formulations.declarations.formulation import declare
 from equimargin.formulations.kernels.kernel import linear, polynomial, rbf, sigmoid
 from equimargin.formulations.problem.choices import Bias
 from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking, ranking_from_pairs

@@ -19,7 +19,7 @@ from campaigns.exact.program_kinds import HARD, KINDS
 from campaigns.runner import At, tried
 from equimargin.formulations.programs import Program, program_from_arrays, read
 from equimargin.formulations.programs.rational import Matrix
-from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, Undecided, criss_cross, optimum, program_optimum
+from equimargin.solvers.exact.program import Inconclusive, Infeasible, Optimum, Unbounded, criss_cross, optimum, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.criss_cross import optimum_by_pivots
 from equimargin.solvers.exact.program.linear_system import solution_near
@@ -35,7 +35,7 @@ small = st.integers(-3, 3)
 @settings(max_examples=300)
 def test_every_program_is_decided_and_what_it_carries_proves_it(program: Program) -> None:
     outcome = program_optimum(program)
-    assert not isinstance(outcome, Undecided)
+    assert not isinstance(outcome, Inconclusive)
     assert holds(program, outcome)
 
 
@@ -119,7 +119,7 @@ def test_semidefinite_is_what_the_principal_minors_say(B: list[list[int]], squar
 def test_a_program_that_is_not_convex_is_refused_in_a_sentence() -> None:
     for P in ([[1, 2], [2, 1]], [[0, 1], [1, 0]], [[1, 0], [0, -1]]):
         outcome = program_optimum(program_from_arrays(P, [0, 0]))
-        assert isinstance(outcome, Undecided)
+        assert isinstance(outcome, Inconclusive)
         assert outcome.cause == "not convex"
         assert "not convex" in outcome.reason
 
@@ -180,7 +180,7 @@ def test_every_pivot_asks_the_clock_for_the_time_that_the_last_one_took() -> Non
 
 def test_second_order_cones_are_left_undecided() -> None:
     outcome = program_optimum(program_from_arrays(None, [1, 1], G=[[0, 0], [-1, 0], [0, -1]], h=[1, 0, 0], cones=[3]))
-    assert isinstance(outcome, Undecided)
+    assert isinstance(outcome, Inconclusive)
     assert outcome.cause == "cones"
 
 
@@ -188,7 +188,7 @@ def test_the_clock_ends_a_run_with_a_reason() -> None:
     rng = np.random.default_rng(0)
     B = rng.normal(size=(60, 60))
     outcome = program_optimum(program_from_arrays(B @ B.T, np.ones(60)), seconds=1e-3)
-    assert isinstance(outcome, Undecided)
+    assert isinstance(outcome, Inconclusive)
     assert outcome.cause == "time"
     assert "time limit of 0.001 s" in outcome.reason
 
@@ -296,5 +296,5 @@ def test_a_problem_of_maros_and_meszaros_has_its_published_optimum(name: str) ->
 @pytest.mark.skipif(not maros_meszaros.FOLDER.is_dir(), reason="the Maros-Meszaros problems are not beside this checkout")
 def test_the_one_of_them_that_is_not_convex_is_refused() -> None:
     outcome = program_optimum(maros_meszaros.problem(maros_meszaros.FOLDER / f"{maros_meszaros.NOT_CONVEX}.mat"))
-    assert isinstance(outcome, Undecided)
+    assert isinstance(outcome, Inconclusive)
     assert outcome.cause == "not convex"

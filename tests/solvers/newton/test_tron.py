@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from equimargin.formulations.formulation import declare
+from equimargin.formulations.declarations.formulation import declare
 from equimargin.formulations.kernels.kernel import linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking, ranking_from_pairs
 from equimargin.formulations.problem.margin import MarginProblem

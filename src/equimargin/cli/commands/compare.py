@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equimargin.cli.group import command_of
+from equimargin.cli.group import get_command
 from equimargin.cli.options.names import flag
 from equimargin.cli.options.posing import ProblemFields, brought, posed
 from equimargin.cli.options.reading import ReadFields
@@ -99,7 +99,7 @@ def compare(
             screen.headline(asked.headline)
             result = _followed(stream, screen)
         result = replace(result, data=asked.data, settings={**result.settings, **asked.settings})
-        for file, text in ((json, result.to_json), (csv, result.to_csv), (html, lambda: result.to_html(command_of(context)))):
+        for file, text in ((json, result.to_json), (csv, result.to_csv), (html, lambda: result.to_html(get_command(context)))):
             if file is not None:
                 write(file, text())
         screen.end(result)

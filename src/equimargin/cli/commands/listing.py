@@ -140,9 +140,9 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
 
 def _origin(module: str) -> str:
     """Where something comes from, in brackets; empty where it is the project's own."""
-    from equimargin.own.plugins import origin_of
+    from equimargin.own.plugins import describe_origin
 
-    origin = origin_of(module)
+    origin = describe_origin(module)
     return f"   [{origin}]" if origin else ""
 
 
@@ -239,7 +239,7 @@ def _data_of(id: str) -> Iterator[str]:
 
     Nothing where none can be drawn, or of other families.
     """
-    from equimargin.formulations.family import program_families
+    from equimargin.formulations.declarations.family import program_families
 
     family = program_families().get(id)
     if family is None or family.data is None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from equimargin import __version__
-from equimargin.cli.group import command_of
-from equimargin.cli.options.posing import ProblemFields, TaskOption, data_record, headline, kernel_of, kernel_record
+from equimargin.cli.group import get_command
+from equimargin.cli.options.posing import ProblemFields, TaskOption, data_record, headline, kernel_record, make_kernel
 from equimargin.cli.options.reading import ReadFields, loaded
 from equimargin.cli.options.requests import Without, with_requests
 from equimargin.cli.options.shared import DATA, NO_PAIRS, OUTPUT, PROBLEM, DataArgument, HTMLOption, JSONOption, PluginOption
@@ -98,7 +98,7 @@ def path(
         time_limit = optional_limit(time_limit, "time_limit")
         raw = loaded(data, reading, task, posing.kernel)
         rows = raw.scaled() if reading.scale else raw
-        chosen = kernel_of(posing, rows)
+        chosen = make_kernel(posing, rows)
         posing.check(rows)
         family = _family(family, posing)
         problem = _problem(rows, chosen, family, posing)
@@ -116,13 +116,13 @@ def path(
             raise ValueError("standard input (-) can be read only once, and is named twice; name a file for --validate")
         held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, metric, reading)
         from equimargin.selection.along_path import NoBreakpoint, NothingToChoose, score_along
-        from equimargin.selection.grids import folds_of, grid
+        from equimargin.selection.grids import grid, make_folds
         from equimargin.solvers import regularization_path
         from equimargin.solvers.path.result import OPTIMAL_GAP
 
         what, limits = cast("Task", rows.task), (lambda_min, max_events, time_limit)
         if folds is not None:
-            folds_of(rows.y, rows.qid, what, folds, seed)
+            make_folds(rows.y, rows.qid, what, folds, seed)
         curve: Curve | None = None
         folded_early, chosen_early = "", False
         nothing: NothingToChoose | None = None
@@ -175,7 +175,7 @@ def path(
         if json is not None:
             write(json, _json(rows, found, None if curve is None else curve.best, settings))
         if html is not None:
-            write(html, _html(rows, found, notes, curve, validated_on, settings, command_of(context)))
+            write(html, _html(rows, found, notes, curve, validated_on, settings, get_command(context)))
         _write(found, title, curve, save, plot)
         _certify(found, certify, certify_gap)
     worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
@@ -195,8 +195,8 @@ def _family(named: str | None, posing: ProblemFields) -> str | None:
 
 def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFields) -> Problem:
     """The problem of a family, by default that with a margin."""
-    from equimargin.families import problem_of_data
     from equimargin.formulations.problem.construct import make_family_problem
+    from equimargin.problems import make_margin_problem_from_data
 
     if data.pairs is None:
         return make_family_problem(
@@ -204,7 +204,7 @@ def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFiel
         )
     if family not in (None, "rank.l1"):
         raise ValueError(f"--family {family}: preferences make the problem rank.l1 alone; leave one of the two options out")
-    return problem_of_data(data, kernel=kernel)
+    return make_margin_problem_from_data(data, kernel=kernel)
 
 
 def _folds(validate: str | None) -> int | None:

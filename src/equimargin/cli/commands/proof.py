@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equimargin.cli.group import command_of
+from equimargin.cli.group import get_command
 from equimargin.cli.options.names import flag
 from equimargin.cli.options.reading import ReadFields, ScaleOption
 from equimargin.cli.options.requests import Without, with_requests
@@ -184,7 +184,7 @@ def audit(
             settings = {"data": data, "C": cost, "epsilon": epsilon, "scale": scale, "trust": trust}
             settings |= {"class_weight": class_weight, "free_bias": free_bias, "nearest_rows": nearest_rows}
             settings |= {"tol": tol, "time_limit": time_limit}
-            write(html, _page(found, {"model": model.name, "read_as": rows.describe()}, settings, command_of(context)))
+            write(html, _page(found, {"model": model.name, "read_as": rows.describe()}, settings, get_command(context)))
 
 
 def _two_numbers(option: str, text: str) -> tuple[float, float]:
@@ -375,14 +375,14 @@ def _asking() -> Iterator[None]:
 
 def _asked(a: str, b: str | None, data: str | None, without: str | None, distinct: bool) -> tuple[Statement, Statement, object]:
     """Return two problems and the strategy of their data, by their names."""
-    from equimargin.equivalence.instances import instances_of, restricted
+    from equimargin.equivalence.instances import choose_instances, restricted
     from equimargin.equivalence.names import statement, strategy
     from equimargin.equivalence.questions import definition
 
     first, second = statement(a), definition(statement(a)) if b is None else statement(b)
     drawn = None if data is None else strategy(data)
     if without is not None or distinct:
-        drawn = restricted(instances_of(first, second) if drawn is None else drawn, without, distinct)
+        drawn = restricted(choose_instances(first, second) if drawn is None else drawn, without, distinct)
     return first, second, drawn
 
 

@@ -146,15 +146,15 @@ def _drawn(seed: int, patterns: list[str], examples: int) -> Iterator[AnyProblem
     ------
     ValueError : no family is named, or one that has no instances to be drawn.
     """
-    from equimargin.own.data import chosen_families, names_of_families
+    from equimargin.own.data import list_family_names, match_families
     from equimargin.own.instances import drawn
-    from equimargin.testing import CANONICAL, drawn_problem
+    from equimargin.testing import CANONICAL, draw_problem
 
     ids = [id for id in CANONICAL if _fits(id, patterns)]
-    brought_ones = chosen_families(patterns)
+    brought_ones = match_families(patterns)
     if not (ids or brought_ones):
-        known = f"{', '.join(CANONICAL)}, {names_of_families()}"
+        known = f"{', '.join(CANONICAL)}, {list_family_names()}"
         raise ValueError(f"a seed draws instances of a family: name one of {known} (--family ID)")
     for number in range(examples):
-        yield from (drawn_problem(id, seed, number) for id in ids)
+        yield from (draw_problem(id, seed, number) for id in ids)
         yield from (family(drawn(family, seed + number)) for family in brought_ones)

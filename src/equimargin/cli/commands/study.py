@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equimargin.cli.group import command_of
+from equimargin.cli.group import get_command
 from equimargin.cli.options.names import flag, named
 from equimargin.cli.options.shared import HTMLOption, load_plugins
 from equimargin.cli.output.errors import exit_interrupted, exit_with, report_errors, without_warnings_of_trackers
@@ -74,7 +74,7 @@ def study(
             if resume or executor != "local" or jobs is not None or scheduler is not None or memory is not None:
                 raise ValueError("--status, --html, --csv and --parquet run nothing: leave out what is of running, or give two commands")
             _keep_apart((html, csv, parquet), (file, where))
-            _show(Study(where), html, csv, parquet, command_of(context))
+            _show(Study(where), html, csv, parquet, get_command(context))
             if status:
                 _follow(Study(where))
             return
@@ -142,9 +142,9 @@ def _executor(name: str, jobs: int | None, scheduler: str | None, memory: str | 
     from joblib import cpu_count  # of those that this process may use
 
     from equimargin.study.executors import local, of_dask, of_joblib
-    from equimargin.study.memory import bytes_of
+    from equimargin.study.memory import parse_bytes
 
-    limit = None if memory is None else bytes_of(memory)
+    limit = None if memory is None else parse_bytes(memory)
     if scheduler is not None and name != "dask":
         raise ValueError(f"--scheduler is of a Dask cluster, and --executor is {name}; say --executor dask")
     if jobs is not None and (name == "local" or scheduler is not None):

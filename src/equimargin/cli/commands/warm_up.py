@@ -22,9 +22,9 @@ def warm_up() -> None:
         import numpy as np
 
         from equimargin.comparison import compare
-        from equimargin.families import make_family_problems
         from equimargin.formulations import linear, rbf
         from equimargin.formulations.numeric.jit import cache_directory, compile_eagerly, measure_compile_seconds
+        from equimargin.problems import make_problems_from_arrays
         from equimargin.solvers import SOLVERS
 
         started = time.perf_counter()
@@ -33,10 +33,10 @@ def warm_up() -> None:
         score = X[:, 0] + random.normal(size=ROWS)
         levels, queries = np.arange(ROWS) % LEVELS, np.arange(ROWS) // (ROWS // 5)
         for kernel in (linear(), rbf(1.0)):
-            problems = make_family_problems(X, np.sign(score), kernel=kernel) + make_family_problems(
+            problems = make_problems_from_arrays(X, np.sign(score), kernel=kernel) + make_problems_from_arrays(
                 X, score, kernel=kernel, task="regression"
             )
-            problems += make_family_problems(X, score * 0 + levels, kernel=kernel, task="ranking", qid=queries)
+            problems += make_problems_from_arrays(X, score * 0 + levels, kernel=kernel, task="ranking", qid=queries)
             with compile_eagerly():
                 compare(problems, solvers=list(SOLVERS), patient=True)
         directory = cache_directory()

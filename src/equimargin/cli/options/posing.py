@@ -166,7 +166,7 @@ class ProblemFields:
         return "" if self.per_query is None else f", the {self.per_query} of the losses of a query's pairs"
 
 
-def kernel_of(posing: ProblemFields, rows: Data) -> Kernel:
+def make_kernel(posing: ProblemFields, rows: Data) -> Kernel:
     """Return the kernel that the options name, for the rows as the problems take them.
 
     Parameters
@@ -181,11 +181,11 @@ def kernel_of(posing: ProblemFields, rows: Data) -> Kernel:
     ValueError
         If the kernel does not have a parameter that is given.
     """
-    from equimargin.formulations.kernels.registry import named_kernel, parameters_of
+    from equimargin.formulations.kernels.registry import list_parameters, named_kernel
 
     options = {"gamma": posing.gamma, "degree": posing.degree, "coef0": posing.coef0}
     given = {parameter: value for parameter, value in options.items() if value is not None}
-    own = parameters_of(posing.kernel)
+    own = list_parameters(posing.kernel)
     wrong = [parameter for parameter in given if parameter not in own]
     if wrong:
         has = f"has {' and '.join(f'--{parameter}' for parameter in own)}" if own else "has no parameters"
@@ -307,7 +307,7 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
     """
     rows = loaded(source, reading, posing.task, posing.kernel, posing.levels)
     rows = rows.scaled() if reading.scale else rows
-    kernel = kernel_of(posing, rows)
+    kernel = make_kernel(posing, rows)
     posing.check(rows)
     settings: dict[str, Any] = {"task": rows.task, "kernel": kernel_record(kernel)}
     settings |= {"loss": posing.loss, "C": posing.cost, "epsilon": posing.epsilon}
@@ -332,9 +332,9 @@ def _of_levels(rows: Data, kernel: Kernel, posing: ProblemFields, settings: dict
         If families have another name.
     """
     from equimargin.comparison.choice import matching
-    from equimargin.families import problems_of_levels
+    from equimargin.problems import make_ordinal_problems
 
-    problems = problems_of_levels(rows.X, rows.y.astype(int), posing.cost, kernel, posing.losses, rows.weight)
+    problems = make_ordinal_problems(rows.X, rows.y.astype(int), posing.cost, kernel, posing.losses, rows.weight)
     chosen = matching(posing.family or ["*"], [problem.family for problem in problems], "family")
     read_as = rows.describe()
     m, d = rows.X.shape
@@ -357,15 +357,15 @@ def brought(context: typer.Context, data: str | None, patterns: list[str] | None
         if data is not None and data.endswith(".json"):
             raise ValueError(f"{data}: a JSON file has the data of a family from elsewhere; say of which: --family ID")
         return None
-    from equimargin.own.data import chosen_families, load_problem, names_of_families
+    from equimargin.own.data import list_family_names, load_problem, match_families
 
     _check_names(patterns or [])
-    families = chosen_families(patterns or [])
+    families = match_families(patterns or [])
     named = [pattern for pattern in patterns or [] if any(pattern.lower() == family.id.lower() for family in families)]
     if draw is None and (not named or len(named) < len(patterns or [])):
         return None
     if not families:
-        raise ValueError(f"--draw needs --family with the name of a family from elsewhere; known: {names_of_families()}")
+        raise ValueError(f"--draw needs --family with the name of a family from elsewhere; known: {list_family_names()}")
     sources = {name: context.get_parameter_source(name) for name in OF_ROWS}
     given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
     if given:
@@ -395,14 +395,14 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
 
     The family of the huberised hinge is among them where a pattern matches it and no other.
     """
-    from equimargin.families import problem_of_data, problems_of_data
+    from equimargin.problems import make_margin_problem_from_data, make_problems_from_data
 
     wanted, of_hinges = posing.family, data.task == "classification" and posing.loss is None
-    problems = problems_of_data(data, posing.cost, kernel, posing.epsilon, posing.losses, **posing.variant_arguments())
+    problems = make_problems_from_data(data, posing.cost, kernel, posing.epsilon, posing.losses, **posing.variant_arguments())
     usual = [problem.family for problem in problems]
     if of_hinges and any(_matching(pattern, [*usual, HUBERISED]) == [HUBERISED] for pattern in wanted or []):
         own = {"delta": 0.5 if posing.delta is None else posing.delta, **posing.variant_arguments()}
-        problems.append(problem_of_data(data, posing.cost, kernel, posing.epsilon, "huberised_hinge", **own))
+        problems.append(make_margin_problem_from_data(data, posing.cost, kernel, posing.epsilon, "huberised_hinge", **own))
     elif posing.delta is not None:
         raise ValueError(f"--delta is of the huberised hinge: name that family, --family {HUBERISED}, or leave it out")
     if posing.bias is not None:

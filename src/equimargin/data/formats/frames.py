@@ -56,10 +56,10 @@ def collected(source: Any) -> Any:
     try:
         return frame.collect().to_native()
     except Exception as error:  # a query may fail in any way
-        raise DataError(f"{name_of(source)}: its rows cannot be collected ({one_line(error)})") from None
+        raise DataError(f"{name_frame(source)}: its rows cannot be collected ({one_line(error)})") from None
 
 
-def name_of(frame: Any) -> str:
+def name_frame(frame: Any) -> str:
     """How sentences call a frame, which has no name of its own: "pandas DataFrame"."""
     kind = type(frame)
     return f"{kind.__module__.partition('.')[0]} {kind.__name__}"
@@ -67,7 +67,7 @@ def name_of(frame: Any) -> str:
 
 def read_frame(frame: Any, request: Request) -> Columns:
     """Read a data frame; its rows are counted from 0, and labels of rows are no column."""
-    return replace(_read(name_of(frame), frame, request), in_python=True)
+    return replace(_read(name_frame(frame), frame, request), in_python=True)
 
 
 def read_parquet(file: File, request: Request) -> Columns:
@@ -118,10 +118,10 @@ def _entries(where: str, name: str, column: Any, dropped: bool) -> Entries:
     if to_list and values.dtype == np.float64 and (np.abs(values) >= EXACT_INTEGERS).any():
         # polars and pyarrow round whole numbers next to missing entries; their lists are exact.
         values = np.array(to_list(), dtype=object)
-    return np.zeros(len(values)) if dropped else entries_of(where, name, values)
+    return np.zeros(len(values)) if dropped else read_entries(where, name, values)
 
 
-def entries_of(where: str, name: str, values: NDArray[Any]) -> Entries:
+def read_entries(where: str, name: str, values: NDArray[Any]) -> Entries:
     """The entries of a column that is an array, (m,).
 
     Raises

@@ -13,7 +13,7 @@ from equimargin.data.columns.assignment import assign_roles
 from equimargin.data.columns.columns import Columns
 from equimargin.data.columns.roles import FAINT_TARGET_NAME, FAINT_WEIGHT_NAME, QUERY_NAMES, TARGET_NAMES, WEIGHT_NAME
 from equimargin.data.formats.files import File
-from equimargin.data.formats.frames import entries_of
+from equimargin.data.formats.frames import read_entries
 from equimargin.data.table import Request, Table
 from equimargin.data.words import DataError, listed, one_line
 
@@ -44,7 +44,7 @@ def read_npz(file: File, request: Request) -> Table:
     if not len(X):
         raise DataError(f"{where}: there are {X.shape[0]} rows and {X.shape[1]} features; supply at least one of each")
     names = (*arrays, *(f"X[:, {j}]" for j in range(X.shape[1])))
-    entries = tuple(entries_of(where, name, array) for name, array in zip(names, (*arrays.values(), *X.T), strict=True))
+    entries = tuple(read_entries(where, name, array) for name, array in zip(names, (*arrays.values(), *X.T), strict=True))
     columns = Columns(where, names, entries, "row", range(len(X)), na=request.na)
     return assign_roles(columns, request)._replace(columns=None)
 

@@ -11,13 +11,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from equimargin.formulations.formulation import REGISTRY, Formulation
+from equimargin.formulations.declarations.formulation import REGISTRY, Formulation
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.base import AnyProblem, Kind
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Vector
 from equimargin.formulations.programs.reading import READINGS
-from equimargin.formulations.refusal import Refusal
 
 SECONDS = 60.0
 """Seconds that the proof of one optimum may take.

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.lazy_cvxpy import cp
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import AnyBias, Point
+from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.rows.listed import Tube
 
 __all__ = ["COSTS", "HARD_AT_0", "DeclarationValues", "KernelMatrix", "Symbols", "cp", "maximize", "minimize", "reciprocal"]

@@ -10,15 +10,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from equimargin.formulations.declaration import Declaration, FormulaValue, unchanged
+from equimargin.formulations.declarations.declaration import Declaration, FormulaValue, unchanged
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.symbols import DeclarationValues, Symbols, cp
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
-from equimargin.formulations.programs import Program, Reading, program_of
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.problem.refusal import Refusal
+from equimargin.formulations.programs import Program, Reading, compile_program
 from equimargin.formulations.registry import Registry
-from equimargin.formulations.source import Source
-from equimargin.formulations.symbols import DeclarationValues, Symbols, cp
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,12 +163,12 @@ class Formulation:
             As `problem_of`, or if it is no quadratic, linear or second-order cone program.
         """
         problem = self.problem_of(data)
-        program = program_of(problem, self.reading)
+        program = compile_program(problem, self.reading)
         hidden = [variable for variable in problem.variables() if variable.name() not in program.columns]
         if not hidden:
             return program
         copies = [(cp.Variable(variable.shape, name=f"copy of {variable.name()}"), variable) for variable in hidden]
-        program = program_of(cp.Problem(problem.objective, [*problem.constraints, *(a == b for a, b in copies)]), self.reading)
+        program = compile_program(cp.Problem(problem.objective, [*problem.constraints, *(a == b for a, b in copies)]), self.reading)
         return replace(program, columns={name.removeprefix("copy of "): columns for name, columns in program.columns.items()})
 
     def declaration(self, problem: AnyProblem) -> Declaration:

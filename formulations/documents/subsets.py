@@ -12,7 +12,7 @@ import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.refusal import refuse_size
+from equimargin.formulations.problem.refusal import refuse_size
 
 ALL_SUBSETS = 8
 """Pairs up to which the 1-slack form is declared over every subset of them."""

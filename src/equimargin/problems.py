@@ -16,11 +16,11 @@ from equimargin.formulations.numeric.arguments import array
 from equimargin.formulations.numeric.arrays import is_sparse
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.choices import LOSSES, LossName
-from equimargin.formulations.problem.construct import make_problem, make_problems, ranking_from_pairs
+from equimargin.formulations.problem.construct import make_margin_problem, make_task_problems, ranking_from_pairs
 from equimargin.request import ProblemOptions
 
 
-def make_family_problems(X: Any, y: ArrayLike, **how: Unpack[ProblemOptions]) -> list[Problem]:
+def make_problems_from_arrays(X: Any, y: ArrayLike, **how: Unpack[ProblemOptions]) -> list[Problem]:
     """The problems of every family of a task.
 
     Parameters
@@ -47,7 +47,7 @@ def make_family_problems(X: Any, y: ArrayLike, **how: Unpack[ProblemOptions]) ->
     qid, C, kernel, labels = how.get("qid"), how.get("C", 1.0), how.get("kernel"), array(y, "y")
     task = how.get("task") or _inferred_task(labels, qid is not None)
     targets = _signs(labels) if task == "classification" else labels
-    return make_problems(task, X, targets, C, kernel, epsilon=how.get("epsilon", 0.1), qid=qid)
+    return make_task_problems(task, X, targets, C, kernel, epsilon=how.get("epsilon", 0.1), qid=qid)
 
 
 def families_of_data(data: Data, **how: Unpack[ProblemOptions]) -> list[Problem]:
@@ -75,10 +75,10 @@ def families_of_data(data: Data, **how: Unpack[ProblemOptions]) -> list[Problem]
         raise ValueError(f"the target of {data.name} has {data.origin.question} Name the task in load(..., task=...)")
     if data.task == "ordinal":
         raise ValueError("compare takes no ordinal regression in Python; run `equimargin compare FILE --task ordinal`")
-    return problems_of_data(data, how.get("C", 1.0), how.get("kernel"), how.get("epsilon", 0.1))
+    return make_problems_from_data(data, how.get("C", 1.0), how.get("kernel"), how.get("epsilon", 0.1))
 
 
-def problems_of_data(
+def make_problems_from_data(
     data: Data, C: float = 1.0, kernel: Kernel | None = None, epsilon: float = 0.1, losses: Sequence[LossName] = LOSSES, **variant: Any
 ) -> list[Problem]:
     """Return the problems of every family of a task at rows of data, or of their preferences.
@@ -88,7 +88,7 @@ def problems_of_data(
     data : Data
         Rows whose task is neither in doubt nor an ordinal regression.
     C, kernel, epsilon, losses, variant
-        As in `make_problems`; preferences have no variant.
+        As in `make_task_problems`; preferences have no variant.
 
     Raises
     ------
@@ -96,11 +96,11 @@ def problems_of_data(
         If preferences are given a variant; the rest as in the constructors of problems.
     """
     if data.pairs is None:
-        return make_problems(data.task, data.X, data.y, C, kernel, losses, epsilon, data.qid, **data.weights, **variant)
-    return [problem_of_data(data, C, kernel, epsilon, loss, **variant) for loss in (losses if np.isfinite(C) else LOSSES[:1])]
+        return make_task_problems(data.task, data.X, data.y, C, kernel, losses, epsilon, data.qid, **data.weights, **variant)
+    return [make_margin_problem_from_data(data, C, kernel, epsilon, loss, **variant) for loss in (losses if np.isfinite(C) else LOSSES[:1])]
 
 
-def problem_of_data(
+def make_margin_problem_from_data(
     data: Data, C: float = 1.0, kernel: Kernel | None = None, epsilon: float = 0.1, loss: LossName = "hinge", **variant: Any
 ) -> MarginProblem:
     """Return the margin problem of a task at rows of data, or of their preferences.
@@ -110,21 +110,21 @@ def problem_of_data(
     data : Data
         Rows whose task is neither in doubt nor an ordinal regression.
     C, kernel, epsilon, loss, variant
-        As in `make_problem`; preferences have no variant.
+        As in `make_margin_problem`; preferences have no variant.
 
     Raises
     ------
     ValueError
-        As `problems_of_data`.
+        As `make_problems_from_data`.
     """
     if data.pairs is not None:
         if variant:
             raise ValueError(f"{data.name} has preferences, and a ranking by preferences has no {' and no '.join(variant)}; leave it out")
         return ranking_from_pairs(data.X, data.pairs, C, kernel, loss, data.pair_weight)
-    return make_problem(data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **data.weights, **variant)
+    return make_margin_problem(data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **data.weights, **variant)
 
 
-def problems_of_levels(
+def make_ordinal_problems(
     X: Any,
     y: NDArray[np.int64],
     C: float = 1.0,

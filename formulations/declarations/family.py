@@ -9,21 +9,21 @@ from functools import partial
 from inspect import signature
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
-from equimargin.formulations.declaration import FormulaValue, unchanged
-from equimargin.formulations.formulation import REGISTRY, Formulation
+from equimargin.formulations.declarations.declaration import FormulaValue, unchanged
+from equimargin.formulations.declarations.formulation import REGISTRY, Formulation
+from equimargin.formulations.declarations.program_problem import ProgramProblem
+from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.declarations.user_functions import Quit, kept
 from equimargin.formulations.numeric.arguments import format_value
-from equimargin.formulations.problem.arguments import arguments_of
+from equimargin.formulations.problem.arguments import read_arguments
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem
-from equimargin.formulations.program_problem import ProgramProblem
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.programs.reading import READINGS, Reading
-from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.registry import Registry
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
-from equimargin.formulations.source import Source
-from equimargin.formulations.user_functions import Quit, kept
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=AnyProblem)
@@ -163,7 +163,7 @@ class Family(Generic[P]):
         if self.constructor is None:
             raise ValueError(f"{self.id} has no canonical problems, and takes its data alone")
         assert isinstance(problem, MarginProblem | OneNormProblem)
-        _, given = arguments_of(problem)
+        _, given = read_arguments(problem)
         fixed = {"loss", "bias", "delta", *self.settings}
         given = {name: value for name, value in given.items() if name not in fixed} | {"kernel": problem.kernel}
         unknown = [name for name in given if name not in signature(self.constructor).parameters]

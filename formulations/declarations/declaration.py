@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.declarations.symbols import COSTS, HARD_AT_0, cp
 from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.base import CanonicalProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
-from equimargin.formulations.symbols import COSTS, HARD_AT_0, cp
 
 
 @dataclass(frozen=True, eq=False)
