@@ -8,7 +8,7 @@ from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.intervals import Interval, interval
 from equimargin.formulations.declarations.declaration import Declaration, FormulaValue
 from equimargin.formulations.declarations.family import FAMILIES, Family
-from equimargin.formulations.declarations.formulation import REGISTRY, Formulation, declare, families
+from equimargin.formulations.declarations.formulation import REGISTRY, Formulation, declare
 from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.declarations.source import DOCUMENTS, Source
 from equimargin.formulations.declarations.symbols import DeclarationValues, Symbols, maximize, minimize
@@ -55,7 +55,6 @@ __all__ = [
     "declare",
     "documents",
     "exponential",
-    "families",
     "field",
     "interval",
     "linear",

@@ -22,7 +22,7 @@ from equimargin.atlas.markdown import code, plain
 from equimargin.atlas.writing import write_checker
 from equimargin.cli.app import app as program
 from equimargin.data import BUNDLED
-from equimargin.formulations import families
+from equimargin.formulations import FAMILIES
 from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.solvers import BACKENDS, SOLVERS
 
@@ -98,7 +98,7 @@ def _solvers() -> Iterator[str]:
             continue
         yield from (f"(solver-{solver.name})=", f"### {solver.name}", "")
         yield from (plain(solver.algorithm[0].upper() + solver.algorithm[1:]) + ".", "")
-        taken = [f"{{ref}}`{family} <family-{family}>`" for family in families() if solver.takes(family)]
+        taken = [f"{{ref}}`{family} <family-{family}>`" for family in FAMILIES if solver.takes(family)]
         yield from (f"**For** {', '.join(taken)}.", "")
         if solver.reference:
             yield from ("`auto` never takes it: it is there to be compared with.", "")

@@ -303,8 +303,3 @@ def declare(id: str, problem: AnyProblem) -> Declaration:
     if refusal is not None:
         raise ValueError(str(refusal))
     return REGISTRY[id].declaration(problem)
-
-
-def families() -> tuple[str, ...]:
-    """Return the families of the registry, in the order of their first formulation."""
-    return tuple(dict.fromkeys(entry.family for entry in REGISTRY.values()))

@@ -23,7 +23,7 @@ from equimargin.formulations.documents.point_maps import MULTIPLIERS, WITH_BIAS
 from equimargin.formulations.documents.reduced_graph import reduced_preferences
 from equimargin.formulations.documents.yu_kim import rank_l1, rank_onenorm, rvm, svm_onenorm, svm_soft
 from equimargin.formulations.kernels.kernel import Linear, Precomputed
-from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import OneNormPoint
@@ -33,34 +33,6 @@ from equimargin.formulations.rows.listed import Pairs
 
 DIFFERENCE_LIMIT = 2_000
 """Pairs, at most, of a problem with a kernel of differences, whose Gram matrix is p x p."""
-
-
-def pair_decision(problem: Problem, alpha: Array, preferred: Features, other: Features) -> Array:
-    """Evaluate F(x, x') = sum_r alpha_r k(x_i - x_j, x - x') over pairs r = (i, j).
-
-    The kernel of differences scores pairs only: it has no f with
-    F(x, x') = f(x) - f(x'), so it ranks no points.
-
-    Parameters
-    ----------
-    problem : MarginProblem or OneNormProblem
-        A ranking problem.
-    alpha : ndarray
-        (p,) multipliers.
-    preferred, other : ndarray
-        (n, d) points x and x'.
-
-    Returns
-    -------
-    ndarray
-        (n,) positive where the first is preferred.
-
-    References
-    ----------
-    T (91).
-    """
-    pairs = _pairs(problem)
-    return problem.kernel.block(preferred - other, problem.X[pairs.preferred] - problem.X[pairs.other]) @ alpha
 
 
 def reduced_pairs(problem: MarginProblem) -> Pairs:

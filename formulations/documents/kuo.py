@@ -16,8 +16,7 @@ from equimargin.formulations.declarations.declaration import FormulaValue
 from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
 from equimargin.formulations.declarations.symbols import DeclarationValues, Symbols, cp, maximize, minimize
-from equimargin.formulations.documents.max_margin import length, point_of_margin, value_of_margin
-from equimargin.formulations.documents.point_maps import COEFFICIENTS, MULTIPLIERS, WITH_SLACKS
+from equimargin.formulations.documents.point_maps import COEFFICIENTS, MARGIN, MULTIPLIERS, WITH_SLACKS
 from equimargin.formulations.documents.subsets import declared_subsets, has_every_subset
 from equimargin.formulations.documents.yu_kim import rank_l1
 from equimargin.formulations.numeric.arrays import dense
@@ -148,10 +147,7 @@ def nobias_hard_dual(d: Symbols) -> cp.Problem:
     "margin",
     Source("K", "(2.3) with xi = 0, as a margin"),
     latex=r"\max_{u,t}\ t \quad\text{s.t.}\quad y_i\,u\cdot\phi_i \ge t,\ \|u\| \le 1",
-    carries="function",
-    value=lambda t, d: value_of_margin(d.problem, t),
-    to_canonical=lambda v, d: point_of_margin(d.problem, v["u"], 0.0, float(v["t"]), v.multiplier("margin")),
-    from_canonical=lambda at, d: {"u": at.w / length(at.w), "t": (1 - at.u).min() / length(at.w)},
+    **MARGIN,
 )
 def nobias_hard_margin(d: Symbols) -> cp.Problem:
     """max  t   s.t.  y_i u.phi_i >= t,  |u| <= 1.

@@ -28,8 +28,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arguments import check_choice
+from equimargin.formulations.numeric.arrays import Index
 from equimargin.formulations.problem.choices import LOSSES, LossName
-from equimargin.formulations.problem.labels import Index, numbers, queries, relevances
+from equimargin.formulations.problem.labels import numbers, queries, relevances
 
 
 def reduced_preferences(y: ArrayLike, qid: ArrayLike | None = None, maximum: ArrayLike | None = None) -> Index:

@@ -15,8 +15,7 @@ import numpy as np
 from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
 from equimargin.formulations.declarations.symbols import DeclarationValues, Symbols, cp, maximize, minimize
-from equimargin.formulations.documents.max_margin import length, point_of_margin, value_of_margin
-from equimargin.formulations.documents.point_maps import MULTIPLIERS, WITH_BIAS, WITH_SLACKS
+from equimargin.formulations.documents.point_maps import MARGIN, MARGIN_WITH_BIAS, MULTIPLIERS, WITH_BIAS, WITH_SLACKS
 from equimargin.formulations.problem.construct import (
     classification,
     one_norm_classification,
@@ -79,10 +78,7 @@ def svm_hard_dual(d: Symbols) -> cp.Problem:
     "margin",
     Source("T", "section 2.1, in words"),
     latex=r"\max_{u,b,t}\ t \quad\text{s.t.}\quad y_i(u\cdot x_i - b) \ge t,\ \|u\| \le 1",
-    carries="function",
-    value=lambda t, d: value_of_margin(d.problem, t),
-    to_canonical=lambda v, d: point_of_margin(d.problem, v["u"], -float(v["b"]), float(v["t"]), v.multiplier("margin")),
-    from_canonical=lambda at, d: {"u": at.w / length(at.w), "b": -at.b / length(at.w), "t": (1 - at.u).min() / length(at.w)},
+    **MARGIN_WITH_BIAS,
 )
 def svm_hard_margin(d: Symbols) -> cp.Problem:
     """max  t   s.t.  y_i (u.x_i - b) >= t,  |u| <= 1.
@@ -410,10 +406,7 @@ def rank_hard_dual(d: Symbols) -> cp.Problem:
     "margin",
     Source("T", "Corollary 2"),
     latex=r"\max_{u,t}\ t \quad\text{s.t.}\quad u\cdot(\phi_i-\phi_j) \ge t,\ \|u\| \le 1",
-    carries="function",
-    value=lambda t, d: value_of_margin(d.problem, t),
-    to_canonical=lambda v, d: point_of_margin(d.problem, v["u"], 0.0, float(v["t"]), v.multiplier("margin")),
-    from_canonical=lambda at, d: {"u": at.w / length(at.w), "t": (1 - at.u).min(initial=np.inf) / length(at.w)},
+    **MARGIN,
 )
 def rank_hard_margin(d: Symbols) -> cp.Problem:
     """max  t   s.t.  u.(phi_i - phi_j) >= t,  |u| <= 1.

@@ -11,15 +11,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear
 from equimargin.formulations.numeric.arguments import check_reals
-from equimargin.formulations.numeric.arrays import Array, Features, canonical, is_sparse
+from equimargin.formulations.numeric.arrays import Array, Features, Index, canonical, is_sparse
 from equimargin.formulations.numeric.jit import brief, fast, in_numpy, jit
 from equimargin.formulations.numeric.rounding import SMALLEST, find_unit, gamma_n, multiply_with_depth, round_toward
-
-Index = NDArray[np.int64]
 
 ENTRIES_AT_A_TIME = 2**16
 """Entries of X that are gathered at a time for Z' D Z: few enough to stay in the cache."""

@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from equimargin.formulations.numeric.arrays import Array
+
 Choice = TypeVar("Choice", bound=str)
 
 SHOWN_CHARACTERS = 40

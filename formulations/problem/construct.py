@@ -324,8 +324,8 @@ def make_task_problems(
     Parameters
     ----------
     losses : those of the margin problems; the one-norm problems, which have the hinge, are among the families if it is.
-    The rest as in `make_margin_problem`. A ranking or a classification with weights has no one-norm problems, because these know none. A bias that
-    is given is that of all problems; where it is penalised, there are no one-norm problems either.
+    The rest as in `make_margin_problem`. A ranking or a classification with weights has no one-norm problems, because these know none.
+    A bias that is given is that of all problems; where it is penalised, there are no one-norm problems either.
 
     Raises
     ------

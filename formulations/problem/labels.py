@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.numeric.arguments import Array, array, check_reals, format_value, is_number
-
-Index = NDArray[np.int64]
+from equimargin.formulations.numeric.arguments import array, check_reals, format_value, is_number
+from equimargin.formulations.numeric.arrays import Array, Index
 
 EXACT_INTEGERS = 2.0**53
 """Size from which on float64 does not distinguish all whole numbers."""

@@ -85,20 +85,6 @@ def _on_second_order_cone(s: Array) -> Array:
     return np.zeros(len(s)) if t < 0 else s
 
 
-def standard_form(problem: Any, variables: Mapping[str, Any]) -> tuple[StandardForm, dict[str, slice]]:
-    """Return a cvxpy problem as conic backends are given it, and the places of its variables among the unknowns.
-
-    Parameters
-    ----------
-    problem : cvxpy.Problem
-        Its parameters set.
-    variables : mapping of str to cvxpy.Variable
-        Its variables by name.
-    """
-    data, chain, inverse = problem.get_problem_data("CLARABEL", solver_opts={})
-    return make_standard_form(data, inverse), find_columns(variables, data, chain)
-
-
 def make_standard_form(data: Mapping[str, Any], inverse: Any) -> StandardForm:
     """Both of cvxpy's forms, conic (A, b, c, dims) and quadratic (A, b, F, G, q), as one."""
     from scipy import sparse

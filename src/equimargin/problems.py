@@ -1,4 +1,4 @@
-"""The problems of all families of a task on the same data, for a `compare` that is given arrays instead of problems."""
+"""The problems of all families of a task on the same data, from arrays or from what `load` returns."""
 
 from __future__ import annotations
 
@@ -48,34 +48,6 @@ def make_problems_from_arrays(X: Any, y: ArrayLike, **how: Unpack[ProblemOptions
     task = how.get("task") or _inferred_task(labels, qid is not None)
     targets = _signs(labels) if task == "classification" else labels
     return make_task_problems(task, X, targets, C, kernel, epsilon=how.get("epsilon", 0.1), qid=qid)
-
-
-def families_of_data(data: Data, **how: Unpack[ProblemOptions]) -> list[Problem]:
-    """Return the problems of every family of the task of loaded data.
-
-    They have the queries, weights or preferences of the data.
-
-    Parameters
-    ----------
-    data : Data
-        What `load` returns.
-    how : ProblemOptions
-        C, kernel and epsilon; the data have the rest.
-
-    Raises
-    ------
-    ValueError
-        If the task is named again, is in doubt or is an ordinal regression; the rest as in the
-        constructors of problems.
-    """
-    again = sorted({"task", "qid"} & how.keys())
-    if again:
-        raise ValueError(f"{again[0]} is what the data have already; name it in load(...), not in compare")
-    if data.origin.question:
-        raise ValueError(f"the target of {data.name} has {data.origin.question} Name the task in load(..., task=...)")
-    if data.task == "ordinal":
-        raise ValueError("compare takes no ordinal regression in Python; run `equimargin compare FILE --task ordinal`")
-    return make_problems_from_data(data, how.get("C", 1.0), how.get("kernel"), how.get("epsilon", 0.1))
 
 
 def make_problems_from_data(

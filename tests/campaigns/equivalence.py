@@ -18,7 +18,7 @@ from typing import Any
 from campaigns.runner import Campaign, Check, Trial, once
 from equimargin.equivalence import Same, same
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.declarations.formulation import families
+from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.proofs.equivalence import Statement, stated
 from equimargin.solvers.exact.program.clock import Clock
 from oracles.reasons import assert_replays
@@ -53,7 +53,7 @@ def questions() -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Every pair by its name: both problems, their data, whether a difference must be finite, and the verdicts that are right."""
     for name, pair in PAIRS.items():
         yield name, (pair.a, pair.b, pair.data, pair.finite, (pair.verdict,))
-    for family in families():
+    for family in FAMILIES:
         entries = [entry for entry in REGISTRY.values() if entry.family == family]
         for a, b in combinations(entries, 2):
             wrong = [entry for entry in (a, b) if entry.control and entry.id not in READ_OUTS]

@@ -19,7 +19,7 @@ import pytest
 
 import pages
 from equimargin.equivalence.instances import drawn, small_problems
-from equimargin.formulations import REGISTRY, MarginProblem, families, links
+from equimargin.formulations import FAMILIES, REGISTRY, MarginProblem, links
 from equimargin.formulations.declarations.family import program_families
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.proofs import OptimalRanges, optimal_ranges
@@ -143,7 +143,7 @@ def test_what_is_called_unique_is_unique(page: str, ids: str, always: str, some:
 def test_a_page_names_what_there_is(file: Path) -> None:
     text = re.sub(r"^```.*?^```$", "", file.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     unknowns = {name for page, _, always, some in LINES if page == file.stem for name in names(always) + names(some)}
-    assert {name for name in re.findall(r"`([^`]+)`", text) if name not in {*REGISTRY, *families(), *unknowns}} == set()
+    assert {name for name in re.findall(r"`([^`]+)`", text) if name not in {*REGISTRY, *FAMILIES, *unknowns}} == set()
     rows = {row.id for row in claims()}
     assert {f"{document}.{number}" for document, number in re.findall(r"\b([TPKO]) \(([A-Z]?\.?\d[\d.]*)\)", text)} <= rows
     assert re.findall(r"(?<![TPKO] )\(\d+\)", re.sub(r"\$.*?\$", "", text)) == []  # the letter of its document stands before a number
@@ -153,7 +153,8 @@ def test_a_page_names_what_there_is(file: Path) -> None:
 def built() -> dict[str, str]:
     """The pages, made in a process of its own, without what other tests enter."""
     environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'examples'}:{ROOT / 'docs' / '_extensions'}"}
-    code = "import json; from equimargin.atlas.pages import pages; from ledger_rows import rows_of; print(json.dumps(pages(rows_of)))"
+    imports = "import json; from equimargin.atlas.pages import pages; from ledger_rows import write_ledger_rows"
+    code = f"{imports}; print(json.dumps(pages(write_ledger_rows)))"
     said = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=HANG).stdout
     return dict(json.loads(said))
 

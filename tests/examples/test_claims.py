@@ -1,6 +1,6 @@
 """Claims of the documents as read-outs of solved problems: what they say truly holds, and what they misprint does not.
 
-T, P, K, W and O are the documents of `formulations.declaration.DOCUMENTS`. A claim that an optimum
+T, P, K, W and O are the documents of `formulations.DOCUMENTS`. A claim that an optimum
 satisfies exactly, a solution satisfies to its gap: sum_r [ c_r loss(u_r) - alpha_r u_r ] is the
 gap, a sum of nonnegative terms, so that no term exceeds it.
 """

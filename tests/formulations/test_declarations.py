@@ -12,6 +12,7 @@ import pytest
 
 from equimargin.formulations import (
     DOCUMENTS,
+    FAMILIES,
     REGISTRY,
     Declaration,
     Kernel,
@@ -21,7 +22,6 @@ from equimargin.formulations import (
     Problem,
     classification,
     declare,
-    families,
     interval,
     linear,
     minimize,
@@ -36,7 +36,6 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.bounds.complete import complete
-from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.formulations.documents.subsets import ALL_SUBSETS
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, judge
@@ -171,7 +170,7 @@ def test_it_says_where_it_is_printed(id: str) -> None:
     assert all((source.document in DOCUMENTS or source.title) and source.equations for source in entry.sources)
     assert entry.statement.startswith(("min ", "max ")) or (entry.control and "read-out" in entry.statement)
     assert entry.latex
-    assert entry.family in families()
+    assert entry.family in FAMILIES
 
 
 @forms([id for id in IDS if id != MISREAD], "ones", "positive", "some 0")

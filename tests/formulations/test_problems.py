@@ -33,7 +33,7 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
-from equimargin.formulations.documents.controls import pair_decision, reduced_pairs
+from equimargin.formulations.documents.controls import reduced_pairs
 from equimargin.formulations.problem.choices import Bias
 from equimargin.formulations.problem.construct import make_family_problem, make_task_problems
 from equimargin.proofs import Agreement, Verdict, examine, judge
@@ -276,14 +276,12 @@ def test_the_reduced_graph_has_the_edges_of_table_1() -> None:
 
 
 def test_the_kernel_of_differences_can_misrank_its_only_pair() -> None:
-    """Points scored against the origin: 6 of the 42 pairs of integers in -3 .. 3 are not ranked, 4 of them reversed; k = rbf(1)."""
+    """F(x, 0) = k(x_i - x_j, x) of T (91) with k = rbf(1): 6 of the 42 pairs of integers in -3 .. 3 are not ranked, 4 of them reversed."""
     wrong = 0
     for i in range(-3, 4):
         for j in range(-3, 4):
             if i != j:
-                problem = ranking(np.array([[float(i)], [float(j)]]), [1.0, 0.0], kernel=rbf(1.0))
-                origin = np.array([[0.0]])
-                scores = [pair_decision(problem, np.array([1.0]), np.array([[float(x)]]), origin)[0] for x in (i, j)]
+                scores = rbf(1.0).block(np.array([[float(i)], [float(j)]]), np.array([[float(i - j)]]))[:, 0]
                 wrong += scores[0] <= scores[1]
     assert wrong == 6
 

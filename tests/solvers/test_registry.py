@@ -20,13 +20,13 @@ from typer.testing import CliRunner
 from equimargin import compare
 from equimargin.cli.app import app
 from equimargin.formulations import (
+    FAMILIES,
     REGISTRY,
     MarginProblem,
     Point,
     Problem,
     classification,
     declare,
-    families,
     one_norm_ranking,
     polynomial,
     ranking,
@@ -34,7 +34,6 @@ from equimargin.formulations import (
     rbf,
     sigmoid,
 )
-from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.own import Family
 from equimargin.solvers import SOLVERS, Limits, Refusal, Requirements, Solution, Status, exact_optimum, solve, solver
 from equimargin.solvers.solution import finished
@@ -147,7 +146,7 @@ def test_what_is_too_large_to_declare_is_not_undeclared(size: int) -> None:
 def test_every_family_of_a_solver_exists() -> None:
     for entry in SOLVERS.values():
         for name in entry.families:
-            assert any(f"{family}.".startswith(f"{name}.") for family in families()), (entry.name, name)
+            assert any(f"{family}.".startswith(f"{name}.") for family in FAMILIES), (entry.name, name)
 
 
 def raw_columns(loss: Any, m: int = 36) -> MarginProblem:

@@ -94,7 +94,7 @@ def program_optimum(program: Program, seconds: float = 60.0) -> Outcome:
 
     Returns
     -------
-    Optimum, Infeasible or Unbounded, all their conditions checked in rational numbers; Undecided with the reason otherwise.
+    Optimum, Infeasible or Unbounded, all their conditions checked in rational numbers; Inconclusive with the reason otherwise.
 
     Raises
     ------

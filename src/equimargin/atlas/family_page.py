@@ -13,7 +13,7 @@ from typing import Any
 from equimargin.atlas.duals import dual_text, multipliers
 from equimargin.atlas.links_page import proof
 from equimargin.atlas.markdown import address, code, equations, folded, formulation, place, place_of_link, plain
-from equimargin.formulations import REGISTRY, Formulation, families, links
+from equimargin.formulations import FAMILIES, REGISTRY, Formulation, links
 from equimargin.formulations.links.kinds import Link
 from equimargin.own.plugins import describe_origin
 from equimargin.report.pages.link_graph import draw_links, family_members
@@ -64,7 +64,7 @@ def written(name: str) -> str:
 
 
 def _linked(found: re.Match[str]) -> str:
-    kind = "family" if found[1] in families() else "formulation" if found[1] in REGISTRY else ""
+    kind = "family" if found[1] in FAMILIES else "formulation" if found[1] in REGISTRY else ""
     return f"[{plain(found[1])}](#{kind}-{address(found[1])})" if kind else found[0]
 
 

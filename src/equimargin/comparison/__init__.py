@@ -18,7 +18,7 @@ from equimargin.data import Data, load
 from equimargin.data.formats.frames import is_frame
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.problem import AnyProblem
-from equimargin.problems import families_of_data, make_problems_from_arrays
+from equimargin.problems import make_problems_from_arrays, make_problems_from_data
 from equimargin.proofs.referee import find_available_answers
 from equimargin.report.comparison import Comparison
 from equimargin.request import CompareOptions, ComparisonRequest, ProblemOptions
@@ -149,7 +149,8 @@ def _problems(given: Any, data: dict[str, Any]) -> list[AnyProblem]:
     if is_frame(given):
         given = load(given, task=data.pop("task", None))
     if isinstance(given, Data):
-        return [*families_of_data(given, **data)]
+        _check_loaded(given, data)
+        return [*make_problems_from_data(given, **data)]
     problems: list[Any] = [given] if isinstance(given, AnyProblem) else list(given) if isinstance(given, Iterable) else []
     if data or not problems or not all(isinstance(problem, AnyProblem) for problem in problems):
         raise ValueError(
@@ -157,6 +158,17 @@ def _problems(given: Any, data: dict[str, Any]) -> list[AnyProblem]:
             "need be"
         )
     return problems
+
+
+def _check_loaded(data: Data, named: Mapping[str, Any]) -> None:
+    """Refuse loaded data whose task is named again, is in doubt or is an ordinal regression."""
+    again = sorted({"task", "qid"} & named.keys())
+    if again:
+        raise ValueError(f"{again[0]} is what the data have already; name it in load(...), not in compare")
+    if data.origin.question:
+        raise ValueError(f"the target of {data.name} has {data.origin.question} Name the task in load(..., task=...)")
+    if data.task == "ordinal":
+        raise ValueError("compare takes no ordinal regression in Python; run `equimargin compare FILE --task ordinal`")
 
 
 def _meant(problems: Sequence[AnyProblem], ids: Sequence[str]) -> list[AnyProblem]:

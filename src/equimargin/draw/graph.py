@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from equimargin.formulations import families
+from equimargin.formulations import FAMILIES
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Element, Picture
 from equimargin.report.pages.link_graph import KINDS, draw_links, family_members, links_between
 from equimargin.report.pages.rendering import drawn
@@ -34,19 +34,19 @@ def draw(file: Path) -> None:
         if file.suffix == ".dot":
             part.write_text(dot(), encoding="utf-8")
         elif file.suffix == ".svg":
-            part.write_text(XML + drawn(draw_links(families()), "svg"), encoding="utf-8")
+            part.write_text(XML + drawn(draw_links(tuple(FAMILIES)), "svg"), encoding="utf-8")
         else:
-            _plot(draw_links(families()), part)
+            _plot(draw_links(tuple(FAMILIES)), part)
 
 
 def dot() -> str:
     """Return the graph in graphviz's language, a cluster a family."""
     lines = ["graph equimargin {", "  rankdir=LR; node [shape=box, fontname=Helvetica, fontsize=10]; compound=true;"]
-    for family in families():
+    for family in FAMILIES:
         lines.append(f'  subgraph "cluster_{family}" {{ label="{family}"; fontname="Helvetica-Bold";')
         lines += [f'    "{entry.id}"{" [color=gray, fontcolor=gray]" if entry.control else ""};' for entry in family_members(family)]
         lines.append("  }")
-    for link in links_between(families()):
+    for link in links_between(tuple(FAMILIES)):
         style = "dashed" if KINDS[link.kind].dashes else "solid"
         said = link.statement.replace('"', "'")
         lines.append(f'  "{link.a}" -- "{link.b}" [color="{KINDS[link.kind].color}", style={style}, tooltip="{said}"];')

@@ -9,8 +9,8 @@ from typing import Any
 
 from equimargin.equivalence.questions import DRAWS, EXAMPLES, same
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.declarations.family import program_families
-from equimargin.formulations.declarations.formulation import Formulation, families
+from equimargin.formulations.declarations.family import FAMILIES, program_families
+from equimargin.formulations.declarations.formulation import Formulation
 from equimargin.formulations.links import LINKS
 from equimargin.formulations.numeric.arguments import did_you_mean, positive
 from equimargin.proofs.equivalence import Same
@@ -102,7 +102,7 @@ def suggest(
     ------
     ValueError : an unknown family.
     """
-    known = families()
+    known = tuple(FAMILIES)
     if family not in known:
         raise ValueError(f"unknown family {family!r}{did_you_mean(family, known)}; known: {', '.join(known)}")
     clock = Clock(positive(seconds, "seconds"))

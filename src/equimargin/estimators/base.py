@@ -18,8 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from equimargin.estimators.fitted import Functions, Proof, make_functions
 from equimargin.formulations import Kernel, Problem
 from equimargin.formulations.kernels.registry import list_parameters, named_kernel
-from equimargin.formulations.numeric.arrays import Array, Features
-from equimargin.formulations.problem.labels import Index
+from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.solvers import Solution, Status, solve
 
 ROUNDED_GRAM = 1e-13

@@ -18,9 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from equimargin.estimators.base import CostEstimator, MarginEstimator, row_weights
 from equimargin.formulations.numeric.arguments import format_value
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.choices import Bias, LossName
-from equimargin.formulations.problem.labels import Index
 from equimargin.solvers import Solution, one_vs_one
 from equimargin.solvers.probability.coupling import wlw
 from equimargin.solvers.probability.held_out import held_out_values

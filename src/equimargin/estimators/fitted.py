@@ -15,8 +15,7 @@ import numpy as np
 
 from equimargin.formulations import Kernel
 from equimargin.formulations.kernels.features import explicit
-from equimargin.formulations.numeric.arrays import Array, Features
-from equimargin.formulations.problem.labels import Index
+from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.formulations.rows.levels import Levels
 from equimargin.solvers import Solution
 

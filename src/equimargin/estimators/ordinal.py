@@ -15,9 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from equimargin.estimators.base import CostEstimator, row_weights
 from equimargin.formulations import ordinal
 from equimargin.formulations.numeric.arguments import check_number, format_value
-from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.formulations.problem.choices import LossName
-from equimargin.formulations.problem.labels import Index
 from equimargin.solvers import Solution, solve
 
 

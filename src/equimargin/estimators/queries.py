@@ -16,8 +16,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from equimargin.data.columns.roles import QUERY_NAMES
 from equimargin.formulations import MarginProblem
 from equimargin.formulations.numeric.arguments import format_value
-from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
-from equimargin.formulations.problem.labels import Index, queries, relevances
+from equimargin.formulations.numeric.arrays import Array, Features, Index, is_sparse
+from equimargin.formulations.problem.labels import queries, relevances
 from equimargin.formulations.problem.limits import check_float64_range
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs

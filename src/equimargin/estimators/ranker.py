@@ -14,9 +14,9 @@ from equimargin.estimators.base import CostEstimator, MarginEstimator, row_weigh
 from equimargin.estimators.queries import COLUMN, query_of_rows, split_column, weighted_accuracy, weighted_pairs
 from equimargin.formulations import one_norm_ranking, ranking, ranking_from_pairs, ranking_vector_machine
 from equimargin.formulations.numeric.arguments import check_choice, format_value
-from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.formulations.problem.choices import LossName
-from equimargin.formulations.problem.labels import Index, relevances
+from equimargin.formulations.problem.labels import relevances
 from equimargin.metrics import pairwise_accuracy
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arguments import check_choice, check_weights, format_value
-from equimargin.formulations.problem.labels import Index, relevances
+from equimargin.formulations.numeric.arrays import Index
+from equimargin.formulations.problem.labels import relevances
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.metrics.per_query import PerQuery, Ranking
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.problem.labels import Index, numbers, queries
+from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.problem.labels import numbers, queries
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike
 
 from equimargin import metrics
 from equimargin.formulations.numeric.arguments import format_value
-from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.problem.labels import Index
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.metrics import PerQuery
 from equimargin.selection.orders import Knots, exchanges, pieces_between
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin.formulations.numeric.arguments import format_value
-from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.problem.labels import Index, numbers, queries, relevances
+from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.problem.labels import numbers, queries, relevances
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.metrics import concordance

@@ -110,7 +110,7 @@ class Instance:
     def expression(self, code: Code) -> str:
         """An expression of Python that makes the problem; code : gets the imports."""
         if self.module:
-            families = code.name("equimargin.formulations.declarations.family", "FAMILIES")
+            families = code.name("equimargin.formulations", "FAMILIES")
             return f"{families}[{self.made_by!r}]({code.of(dict(self.arguments))})"
         given = ", ".join(f"{name}={code.of(value)}" for name, value in self.arguments.items())
         return f"{code.name('equimargin.formulations', self.made_by)}({given})"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equimargin.comparison import Comparison, compare
-from equimargin.formulations import REGISTRY, classification, families, one_norm_classification, ranking, rbf
+from equimargin.formulations import FAMILIES, REGISTRY, classification, one_norm_classification, ranking, rbf
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.links import LINKS
 from equimargin.proofs import Agreement, FamilyVerdict, Verdict, audit
@@ -128,7 +128,7 @@ def test_no_arc_of_the_graph_crosses_a_name(found: Comparison) -> None:
 
 
 def test_no_arc_of_the_whole_graph_runs_along_another_and_all_have_room() -> None:
-    arcs, names = arcs_and_names(draw_links(families()))
+    arcs, names = arcs_and_names(draw_links(tuple(FAMILIES)))
     assert len(arcs) == len([link for link in LINKS if link.a != link.b and link.b in REGISTRY])
     spans: dict[float, list[tuple[float, float]]] = {}
     for across, down in arcs:

@@ -99,7 +99,7 @@ def atlas(
 
 
 def _listing(subject: str) -> Iterator[tuple[str, str]]:
-    from equimargin.formulations import REGISTRY, families
+    from equimargin.formulations import FAMILIES, REGISTRY
 
     if subject == "data":
         from equimargin.data import BUNDLED
@@ -118,7 +118,7 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
         for name, made in KERNELS.items():
             yield name, (made.__doc__ or "").partition("\n")[0] + _origin(made.__module__)
     elif subject == "families":
-        for family in families():
+        for family in FAMILIES:
             entries = [entry for entry in REGISTRY.values() if entry.family == family]
             names = ", ".join(entry.id for entry in entries if not entry.control)
             yield family, names + _origin(entries[0].module)
@@ -148,17 +148,17 @@ def _origin(module: str) -> str:
 
 def _page(id: str) -> str:
     from equimargin.data import BUNDLED
-    from equimargin.formulations import REGISTRY, families
+    from equimargin.formulations import FAMILIES, REGISTRY
     from equimargin.formulations.kernels.registry import KERNELS
     from equimargin.formulations.numeric.arguments import did_you_mean
     from equimargin.solvers import BACKENDS, SOLVERS
 
-    known = {name.lower(): name for name in (*OFTEN_MEANT, *REGISTRY, *families(), *SOLVERS, *BACKENDS, *KERNELS)}
+    known = {name.lower(): name for name in (*OFTEN_MEANT, *REGISTRY, *FAMILIES, *SOLVERS, *BACKENDS, *KERNELS)}
     # Names are found in any case; a bundled data set only has a sentence, below.
     name = known.get(id.lower(), id)
     if name in REGISTRY:
         return "\n".join(_of_formulation(name))
-    if name in families():
+    if name in FAMILIES:
         return "\n".join(_of_family(name))
     if name in SOLVERS:
         return "\n".join(_of_solver(name))

@@ -380,10 +380,10 @@ def brought(context: typer.Context, data: str | None, patterns: list[str] | None
 
 def _check_names(patterns: Sequence[str]) -> None:
     """Refuse a name that no family has, before data are read for it."""
-    from equimargin.formulations import families
+    from equimargin.formulations import FAMILIES
     from equimargin.formulations.numeric.arguments import did_you_mean
 
-    known = families()
+    known = tuple(FAMILIES)
     for name in patterns:
         if not set("*?[") & set(name) and name.lower() not in {id.lower() for id in known}:
             near = did_you_mean(name, known) or "; `equimargin list families` has all, and --plugin MODULE brings others"
